@@ -25,6 +25,33 @@
             isScriptOpen = true
         }
 
+        /// Begins a transaction with the next statements, in their round trip.
+        ///
+        /// - Parameter statements: The statements that begin the transaction. The first one returns no rows. The connection is not pooled.
+        package func beginWithNextStatements(_ statements: [(sql: String, parameters: [PostgreSQLValue])]) throws {
+            try finishStatement()
+            beginning = statements
+        }
+
+        /// The statements that begin a transaction, which the caller sends.
+        func takeBeginning() -> [(sql: String, parameters: [PostgreSQLValue])] {
+            defer { beginning = [] }
+            return beginning
+        }
+
+        /// Ends the transaction that has begun with ``beginWithNextStatements(_:)``, if it has been begun.
+        package func rollBack() throws {
+            if takeBeginning().isEmpty { try execute(script: "ROLLBACK") }
+        }
+
+        /// Ends a transaction without waiting for the server.
+        ///
+        /// - Returns: False if the connection cannot be used any more, because it is lost, or rows of a statement have not been received.
+        func endTransaction() -> Bool {
+            guard isOpen, openRows == nil, !isScriptOpen else { return false }
+            return !isInTransaction || (try? send(script: "ROLLBACK")) != nil
+        }
+
         /// Commits the transaction, and notifies the listeners of a channel afterwards, in the same round trip.
         ///
         /// A NOTIFY in the transaction would hold a lock of the whole server until the commit is on disk: the commits of all stores
@@ -164,6 +191,9 @@
             openRows?.receiveAll()
             openRows = nil
             if isScriptOpen { try receiveScript() }
+            guard !beginning.isEmpty else { return }
+            let outcome = try pipelined(resets: false) { try $0.begin() }
+            if let failure = outcome.failure { throw failure }
         }
 
         /// Waits for the next result; nil after the last one of a statement.
@@ -182,8 +212,9 @@
             observation?(text, start.duration(to: .now))
         }
 
-        /// The milliseconds of waiting, and the number of rows, between two calls of ``isInterrupted``.
+        /// The milliseconds of waiting, at first and at most, and the number of rows, between two calls of ``isInterrupted``.
         private static let interval: Int32 = 5
+        private static let longestInterval: Int32 = 40
         private static let rowInterval = 1024
 
         /// Waits until a result has been received. Sends a cancel request if ``isInterrupted`` returns true; the result is then
@@ -191,10 +222,13 @@
         private func waitForResult(_ isInterrupted: () -> Bool) {
             resultCount &+= 1
             var isCancelled = resultCount % Self.rowInterval == 0 && cancel(if: isInterrupted)
+            var interval = Self.interval
             while PQflush(handle) > 0 || PQisBusy(handle) == 1 {
                 isCancelled = isCancelled || cancel(if: isInterrupted)
                 var descriptor = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
-                _ = poll(&descriptor, 1, Self.interval)
+                _ = poll(&descriptor, 1, interval)
+                // Statements that wait for locks last long, and many threads wait for them.
+                interval = min(interval * 3 / 2, Self.longestInterval)
                 guard PQconsumeInput(handle) == 1 else { return }
             }
         }

@@ -28,6 +28,8 @@
         weak var openRows: PostgreSQLRows?
         /// Whether a script was sent whose results have not been received.
         var isScriptOpen = false
+        /// The statements that begin a transaction, and are sent with the next ones.
+        var beginning: [(sql: String, parameters: [PostgreSQLValue])] = []
 
         /// The settings of each transaction if the connection is pooled; otherwise those of the session have been set.
         private(set) var settings: PostgreSQLSettings

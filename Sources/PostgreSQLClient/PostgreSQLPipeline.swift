@@ -33,6 +33,8 @@
         /// What a message to the server does.
         private enum Message {
             case setsSettings
+            /// Belongs to the beginning of a transaction: see ``PostgreSQLConnection/beginWithNextStatements(_:)``.
+            case begins
             case prepares(PreparedTexts.Text)
             case executes
         }
@@ -57,20 +59,34 @@
         ///
         /// - Throws: The error of statements that were sent before without waiting for their results, and errors of the connection.
         package func send(_ sql: String, _ parameters: [PostgreSQLValue] = []) throws {
-            if !isBegun {
-                try connection.beginPipeline(resets: resets)
-                isBegun = true
-                if connection.needsSettings {
-                    // In the same transaction as the statements, which ends with the pipeline.
-                    let calls = connection.settings.calls(isLocal: "true").joined(separator: ", ")
-                    guard PQsendQueryParams(connection.handle, "SELECT \(calls)", 0, nil, nil, nil, nil, 1) == 1 else {
-                        throw connection.lastError()
-                    }
-                    sent.append(.setsSettings)
+            try begin()
+            try send(sql, parameters, as: .executes)
+            statementCount += 1
+        }
+
+        /// Sends what comes before the first statement.
+        func begin() throws {
+            guard !isBegun else { return }
+            let beginning = connection.takeBeginning()
+            // The first statement of a transaction returns no rows.
+            try connection.beginPipeline(resets: resets && beginning.isEmpty)
+            isBegun = true
+            if connection.needsSettings {
+                // In the same transaction as the statements, which ends with the pipeline.
+                let calls = connection.settings.calls(isLocal: "true").joined(separator: ", ")
+                guard PQsendQueryParams(connection.handle, "SELECT \(calls)", 0, nil, nil, nil, nil, 1) == 1 else {
+                    throw connection.lastError()
                 }
+                sent.append(.setsSettings)
             }
+            for statement in beginning { try send(statement.sql, statement.parameters, as: .begins) }
+        }
+
+        private func send(_ sql: String, _ parameters: [PostgreSQLValue], as message: Message) throws {
             connection.trace?(sql)
-            if connection.observation != nil, connection.observed == nil { connection.observed = (sql, .now) }
+            if connection.observation != nil, connection.observed == nil, case .executes = message {
+                connection.observed = (sql, .now)
+            }
             let handle = connection.handle
             let parameters = PostgreSQLParameters(parameters)
             let text = PreparedTexts.Text(sql: sql, types: parameters.types)
@@ -89,9 +105,12 @@
                 }
             }
             guard isSent == 1 else { throw connection.lastError() }
-            sent.append(.executes)
+            sent.append(message)
             guard parameters.byteCount < Self.flushSize || PQflush(handle) >= 0 else { throw connection.lastError() }
         }
+
+        /// The number of statements that were sent, and whose results are in the outcome.
+        package private(set) var statementCount = 0
 
         /// Receives the results of all statements.
         func outcome() -> Outcome {

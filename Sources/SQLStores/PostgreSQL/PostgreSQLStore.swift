@@ -17,9 +17,8 @@
     // without waiting for their results, and `PostgreSQLRows` returns the rows of a statement while they are received.
     // This folder is compiled with the trait `PostgreSQL` only. `PostgreSQLPlanWriter` writes the rows of an entity
     // with one statement (`RowStatements`), whose parameters are an array for each column (`ColumnArrays`); the rows that
-    // it does not return are conflicts. The server begins the transaction while the first statement is made
-    // (`PostgreSQLConnection.send(script:)`), and all statements are sent before the first result is awaited. Keys of new rows are
-    // reserved in blocks (`KeyBlocks`).
+    // it does not return are conflicts. All statements are sent before the first result is awaited, and with them those that begin the
+    // transaction (`PostgreSQLConnection.beginWithNextStatements(_:)`). Keys of new rows are reserved in blocks (`KeyBlocks`).
     // `PostgreSQLHistoryWriter` writes the changes as runs of rows that share everything but the key; `HistoryNumbering` is how
     // transactions are numbered: under a row lock that lasts until the commit, or concurrently.
     // `PostgreSQLStore.Content.writing` repeats a transaction that the server has ended. If the connection was lost during a commit, it determines by a row that the transaction
@@ -50,6 +49,7 @@
             let identifier: String
             /// Nil if the store has no history.
             let history: HistoryTables?
+            let historyInsertions: HistoryInsertions?
             let commits: CommitObservers<PostgreSQLListener>
             let marks = SaveMarks()
             let keys: KeyBlocks
@@ -208,7 +208,8 @@
             }
             let content = Content(
                 location: location, pool: pool, form: form, identifier: metadata.uuid, history: history,
-                commits: commits, keys: keys,
+                historyInsertions: history.map { HistoryInsertions($0) }, commits: commits,
+                keys: keys,
                 numbering: HistoryNumberingState(isConcurrent: isConcurrent), version: version,
                 keepsOldValues: keepsOldValues,
                 remoteChanges: try observeRemoteChanges(commits))

@@ -34,7 +34,8 @@
             try withConnection(to: url, .saving) { connection, tables in
                 let notices = DerivedNotices()
                 connection.notice = notices.take
-                try connection.execute(script: "BEGIN; \(PostgreSQLDerivedTriggers.reporting)")
+                try connection.execute(
+                    script: (["BEGIN"] + PostgreSQLDerivedTriggers.reporting).joined(separator: "; "))
                 for query in problems.flatMap(\.repairs) {
                     try connection.execute(query.sql, query.arguments.map(PostgreSQLValue.init))
                 }

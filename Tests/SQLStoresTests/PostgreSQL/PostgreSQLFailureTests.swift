@@ -201,7 +201,7 @@
             )
             let updates = Mutex(0)
             try store.content().pool.trace { sql in
-                if sql.hasPrefix("UPDATE ZNOTE") { updates.withLock { $0 += 1 } }
+                if sql.contains("UPDATE ZNOTE") { updates.withLock { $0 += 1 } }
             }
             let ended = DispatchSemaphore(value: 0)
             let failure = Mutex<(any Error)?>(nil)

@@ -52,6 +52,58 @@
             #expect(try stack.context().all("Note").isEmpty)
         }
 
+        @Test func `a fetch is one round trip, and a save of one object too`() throws {
+            let context = stack.context()
+            let note = context.insert("Note", ["title": "n"])
+            try context.save()
+            for number in 0..<5 {
+                note.setValue(number, forKey: "count")
+                #expect(try roundTrips { try context.save() } == 1)
+                let reading = stack.context()
+                let request = NSFetchRequest<NSManagedObject>(entityName: "Note")
+                request.predicate = NSPredicate(format: "count == %d", number)
+                #expect(try roundTrips { #expect(try reading.fetch(request).count == 1) } <= 2)
+            }
+            // A statement that is executed the second time is prepared before.
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Note")
+            #expect(try roundTrips { _ = try stack.context().fetch(request) } <= 2)
+            #expect(try roundTrips { _ = try stack.context().fetch(request) } <= 2)
+            #expect(try roundTrips { _ = try stack.context().fetch(request) } == 1)
+            #expect(try stack.context().all("Note").first?.value(forKey: "count") as? Int == 4)
+        }
+
+        @Test func `a transaction that begins with its first statements begins with each kind of statement`() throws {
+            try pool.withConnection { connection in
+                let kinds: [() throws -> PostgreSQLResult] = [
+                    { try connection.execute("SELECT current_setting('coral.begun')") },
+                    { try connection.execute(script: "SELECT current_setting('coral.begun')") },
+                    { try connection.pipelined { try $0.send("SELECT current_setting('coral.begun')") }.last() },
+                    { try connection.rows("SELECT current_setting('coral.begun')").current },
+                ]
+                for (number, kind) in (kinds + kinds).enumerated() {
+                    _ = try connection.rows("SELECT 1")
+                    let setting = "SELECT set_config('coral.begun', $1, true)"
+                    try connection.beginWithNextStatements([("BEGIN", []), (setting, [.text("\(number)")])])
+                    #expect(try kind().text(0, 0) == "\(number)")
+                    #expect(connection.isInTransaction)
+                    try connection.rollBack()
+                    #expect(!connection.isInTransaction)
+                }
+                try connection.beginWithNextStatements([("BEGIN", []), ("SELECT 1 / 0", [])])
+                let outcome = try connection.pipelined { try $0.send("SELECT 1") }
+                #expect(outcome.results.isEmpty && outcome.failure?.state == "22012")
+                try connection.rollBack()
+                try connection.beginWithNextStatements([("BEGIN", []), ("SELECT 1 / 0", [])])
+                #expect(throws: PostgreSQLError.self) { try connection.execute("SELECT 1") }
+                try connection.rollBack()
+                // One that was not begun is not ended either.
+                let before = connection.roundTripCount
+                try connection.beginWithNextStatements([("BEGIN", [])])
+                try connection.rollBack()
+                #expect(connection.roundTripCount == before && !connection.isInTransaction)
+            }
+        }
+
         @Test func `a save of insertions, changes, deletions and relationships takes at most eight round trips`() throws
         {
             let context = stack.context()

@@ -15,6 +15,8 @@
         private let contextName: String?
         /// The changed rows.
         var changes: HistoryRows
+        /// Whether the statement fails if the store numbers otherwise, instead of writing nothing.
+        var requiresNumber = false
         /// Whether the changes are complete.
         private var isSent = false
         /// The parameters of the statement; nil if there are no changes.
@@ -24,6 +26,8 @@
         private var numbers: ClosedRange<Int64>?
         /// The number of the transaction, if old values are kept and it is numbered concurrently.
         private var number: Int64?
+
+        private static let bundleIdentifier = Bundle.main.bundleIdentifier
 
         init(
             _ tables: HistoryTables, content: PostgreSQLStore.Content, connection: PostgreSQLConnection,
@@ -101,7 +105,7 @@
             let runs = runs()
             changeCount = runs.keys.count
             guard changeCount > 0 else { return }
-            let texts = [author, Bundle.main.bundleIdentifier, contextName, ProcessInfo.processInfo.processName]
+            let texts = [author, Self.bundleIdentifier, contextName, ProcessInfo.processInfo.processName]
             let arrays = [runs.keys, runs.first, runs.last, runs.types, runs.entities, runs.masks] + runs.tombstones
             parameters =
                 [.real(Date().timeIntervalSinceReferenceDate)]
@@ -110,11 +114,15 @@
 
         private func send(isConcurrent: Bool, by pipeline: PostgreSQLPipeline) throws {
             guard let parameters else { return }
+            let statements = content.historyInsertions ?? HistoryInsertions(tables)
             guard isConcurrent, let numbers else {
-                return try pipeline.send(statement(isConcurrent: false), parameters)
+                return try pipeline.send(
+                    statements.inTurn + (requiresNumber ? HistoryInsertions.requirement : ""), parameters)
             }
             try pipeline.send("SAVEPOINT numbering")
-            try pipeline.send(statement(isConcurrent: true), parameters + [.integer(numbers.lowerBound)])
+            try pipeline.send(
+                statements.concurrent + (requiresNumber ? HistoryInsertions.requirement : ""),
+                parameters + [.integer(numbers.lowerBound)])
             try pipeline.send("RELEASE SAVEPOINT numbering")
         }
 
@@ -182,10 +190,27 @@
             }
             if let failure = outcome.failure { throw failure }
         }
+    }
+
+    /// The statements that append a transaction to a history, made once for its tables.
+    struct HistoryInsertions: Sendable {
+        let inTurn: String
+        let concurrent: String
+
+        /// The end of a statement that fails if there is no number.
+        static let requirement =
+            " WHERE 1 = (SELECT "
+            + RowStatements.requirement("count(*) = 1", "count(*)", "The history is numbered otherwise.")
+            + " FROM number)"
+
+        init(_ tables: HistoryTables) {
+            inTurn = Self.statement(tables, isConcurrent: false)
+            concurrent = Self.statement(tables, isConcurrent: true)
+        }
 
         /// Parameters: the time, the texts of the transaction, the keys, and the arrays of the runs; if it is numbered concurrently,
         /// the number of the first change.
-        private func statement(isConcurrent: Bool) -> String {
+        private static func statement(_ tables: HistoryTables, isConcurrent: Bool) -> String {
             let tombstones = (0..<tables.tombstoneCount).map { "ZTOMBSTONE\($0)" }
             let names = ["first", "last", "t", "e", "m"] + tombstones.indices.map { "v\($0)" }
             let parameters = names.indices.map { "$\($0 + 7)" }.joined(separator: ", ")

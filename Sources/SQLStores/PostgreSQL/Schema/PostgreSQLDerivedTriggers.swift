@@ -20,7 +20,7 @@
         private static let setting = "coral.reports_derived"
         /// The statement by which a transaction receives the reports of the functions. Its notices must be collected, and the texts
         /// be computed before its end.
-        package static let reporting = "SET LOCAL client_min_messages = notice; SET LOCAL \(setting) = on"
+        package static let reporting = ["SET LOCAL client_min_messages = notice", "SET LOCAL \(setting) = on"]
 
         /// An event that changes values of a derived attribute.
         private struct Event {

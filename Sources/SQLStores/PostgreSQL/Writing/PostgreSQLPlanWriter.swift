@@ -16,6 +16,8 @@
         private let content: PostgreSQLStore.Content
         private let connection: PostgreSQLConnection
         private let notices: DerivedNotices?
+        /// Whether a statement fails if it does not write all that it should, so that a commit can be sent after it.
+        private var requiresAll = false
         private(set) var outcome = SaveOutcome()
         private var history: PostgreSQLHistoryWriter?
         /// The sources and destinations of changed pairs, by relationship.
@@ -50,12 +52,7 @@
         /// - Throws: ``SaveConflicts`` for rows that have been changed, and PostgreSQL's errors; the transaction must then be
         ///   rolled back.
         mutating func write(_ plan: SavePlan, url: URL?) throws {
-            history = content.history.map {
-                PostgreSQLHistoryWriter(
-                    $0, content: content, connection: connection, author: plan.author, contextName: plan.contextName)
-            }
-            if history != nil { changedRelationships = ChangedRelationships(plan.pairs) }
-            if plan.deletes.isEmpty { try history?.reserveNumbers(plan.changeCount) }
+            try begin(plan)
             let outcome = try connection.pipelined { try send(plan, by: $0) }
             for (handler, result) in zip(handlers, outcome.results) { try handler(&self, result) }
             // Conflicts in updates are thrown in preference to the error of a unique constraint.
@@ -78,6 +75,34 @@
                 self.outcome.computed += try notices.values(in: connection, content: content, store: store)
             }
             try history?.finish(outcome.results.dropFirst(handlers.count))
+        }
+
+        /// The largest number of changes of a plan that is sent with its commit.
+        private static let atOnceLimit = 256
+
+        /// Whether a plan can be sent with its commit, because no statement depends on the results of others. A larger one would be written
+        /// twice if it fails.
+        static func canSendAtOnce(_ plan: SavePlan, _ content: PostgreSQLStore.Content) -> Bool {
+            plan.deletes.isEmpty && plan.metadata == nil && plan.changeCount <= atOnceLimit
+                && !content.derivesFromOthers
+                && content.history?.keepingOldValues == nil && !content.keepsOldValues
+        }
+
+        /// Sends the statements of a plan, which fail if others have changed its rows. The caller sends the commit.
+        mutating func sendAtOnce(_ plan: SavePlan, by pipeline: PostgreSQLPipeline) throws {
+            requiresAll = true
+            try begin(plan)
+            history?.requiresNumber = true
+            try send(plan, by: pipeline)
+        }
+
+        private mutating func begin(_ plan: SavePlan) throws {
+            history = content.history.map {
+                PostgreSQLHistoryWriter(
+                    $0, content: content, connection: connection, author: plan.author, contextName: plan.contextName)
+            }
+            if history != nil { changedRelationships = ChangedRelationships(plan.pairs) }
+            if plan.deletes.isEmpty { try history?.reserveNumbers(plan.changeCount) }
         }
 
         private mutating func send(_ plan: SavePlan, by pipeline: PostgreSQLPipeline) throws {
@@ -208,7 +233,8 @@
                     toMany: changedRelationships.indexes(of: group.entity, change))
             }
             try send(
-                RowStatements(entity: entity).update(columns.names, checksVersion: updates.checksVersion),
+                RowStatements(entity: entity).update(
+                    columns.names, checksVersion: updates.checksVersion, requiresAll: requiresAll),
                 [.array(keys), .array(versions)] + columns.values, by: pipeline
             ) { writer, result in
                 guard result.rowCount < indexes.count else { return }

@@ -83,7 +83,32 @@
         package func write(_ plan: SavePlan) throws -> SaveOutcome {
             if plan.isEmpty, changedMetadata == nil { return SaveOutcome() }
             try reserveChangeNumbers(plan)
+            if let outcome = try writeAtOnce(plan) { return outcome }
             return try inSaveTransaction({ try $0.write(plan) }) { try findConflicts(of: plan, $0) }
+        }
+
+        /// Writes a plan with its commit in one round trip.
+        ///
+        /// - Returns: Nil if nothing was written, because the plan depends on results, others have changed its rows, or a statement has
+        ///   failed. The plan must then be written in a transaction whose results are examined before the commit.
+        private func writeAtOnce(_ plan: SavePlan) throws -> SaveOutcome? {
+            let content = try content()
+            guard !isReadOnly, changedMetadata == nil, PostgreSQLPlanWriter.canSendAtOnce(plan, content),
+                LentConnection.of(content.pool) == nil
+            else { return nil }
+            do {
+                var outcome = SaveOutcome()
+                let isWritten = try content.committing { connection, pipeline in
+                    var writer = PostgreSQLPlanWriter(
+                        store: number, content: content, connection: connection, notices: nil)
+                    try writer.sendAtOnce(plan, by: pipeline)
+                    outcome = writer.outcome
+                }
+                guard isWritten else { return nil }
+                return outcome
+            } catch {
+                throw PostgreSQLFailure.translated(error, .saving, url: url)
+            }
         }
 
         package func inSaveTransaction<Result>(_ body: (any SaveTransaction) throws -> Result) throws -> Result {
@@ -152,6 +177,62 @@
             return (end - count + 1)...end
         }
 
+        /// Sends the statements of a transaction with its commit, and notifies other processes.
+        ///
+        /// The lock in which histories are numbered is held without waiting for this process.
+        ///
+        /// - Parameter send: Sends the statements. Those after one that fails are not executed, the commit included.
+        /// - Returns: False if nothing was committed. The work can then be repeated in another way, which finds out why.
+        func committing(_ send: (PostgreSQLConnection, PostgreSQLPipeline) throws -> Void) throws -> Bool {
+            let mark = UUID().uuidString.lowercased()
+            var isSent = false
+            do {
+                return try pool.withConnection { connection in
+                    guard !connection.isPooled else { return false }
+                    try connection.beginWithNextStatements(beginning(mark))
+                    isSent = true
+                    do {
+                        var count = 0
+                        let outcome = try connection.pipelined { pipeline in
+                            try send(connection, pipeline)
+                            count = pipeline.statementCount
+                            try pipeline.send("COMMIT")
+                            // See ``PostgreSQLConnection/commit(notifying:)``.
+                            try pipeline.send("NOTIFY \(PostgreSQLConnection.quoted(identifier))")
+                        }
+                        if outcome.results.count > count { return true }
+                        if let failure = outcome.failure, failure.isConnectionLost { throw failure }
+                        try connection.rollBack()
+                        return false
+                    } catch {
+                        if connection.isOpen { try? connection.rollBack() }
+                        throw error
+                    }
+                }
+            } catch var error as PostgreSQLError where error.isConnectionLost {
+                pool.closeIdle()
+                error.isOutcomeUnknown = isSent
+                guard try isCommitted(mark, after: error) else { return false }
+                _ = try? pool.withConnection {
+                    try $0.execute(script: "NOTIFY \(PostgreSQLConnection.quoted(identifier))")
+                }
+                return true
+            }
+        }
+
+        /// The statements that begin the transaction of a save.
+        ///
+        /// Writers find rows by keys: without statistics, the planner would read a table of up to some hundred thousand rows instead.
+        private func beginning(_ mark: String) -> [(sql: String, parameters: [PostgreSQLValue])] {
+            let settings = Self.beginning + (derivesFromOthers ? PostgreSQLDerivedTriggers.reporting : [])
+            var statements: [(sql: String, parameters: [PostgreSQLValue])] = []
+            for sql in settings { statements.append((sql: sql, parameters: [])) }
+            let marking = "INSERT INTO Z_SAVEMARK (Z_MARK) VALUES ($1::text::uuid)"
+            statements.append((sql: marking, parameters: [.text(mark)]))
+            for sql in marks.cleanUp { statements.append((sql: sql, parameters: [])) }
+            return statements
+        }
+
         /// Runs work in a transaction, and notifies other processes.
         ///
         /// The work is repeated in a new transaction if the server has ended the first one because of concurrent ones, or if
@@ -172,28 +253,26 @@
                 var isCommitting = false
                 do {
                     try pool.withConnection { connection in
-                        // Ended if an error is thrown, because the pool closes connections in a transaction. Writers find rows
-                        // by keys: without statistics, the planner would read a table of up to some hundred thousand rows
-                        // instead.
+                        // Ended if an error is thrown, because the pool closes connections in a transaction.
                         let notices = derivesFromOthers ? DerivedNotices() : nil
                         connection.notice = notices?.take
                         defer { connection.notice = nil }
-                        let beginning =
-                            "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL enable_seqscan = off; "
-                            + (derivesFromOthers ? PostgreSQLDerivedTriggers.reporting + "; " : "")
-                        let marking = "INSERT INTO Z_SAVEMARK (Z_MARK) VALUES ('\(mark)')\(marks.cleanUp)"
                         do {
                             if connection.isPooled || keepsOldValues && !connection.keepsSession {
                                 let notes = keepsOldValues ? PostgreSQLOldValues.setup(for: .transaction) + "; " : ""
-                                try begin(beginning + notes + marking, in: connection)
+                                let marking = "INSERT INTO Z_SAVEMARK (Z_MARK) VALUES ('\(mark)')"
+                                let script =
+                                    Self.beginning + (derivesFromOthers ? PostgreSQLDerivedTriggers.reporting : [])
+                                try begin(
+                                    script.joined(separator: "; ") + "; " + notes
+                                        + ([marking] + marks.cleanUp).joined(separator: "; "), in: connection)
                             } else {
-                                // The server begins while the first statement is made.
-                                try connection.send(script: beginning + marking)
+                                try connection.beginWithNextStatements(self.beginning(mark))
                             }
                             made = try body(connection, notices)
                             try notices?.writeTexts(of: schema, in: connection)
                         } catch {
-                            if connection.isOpen { _ = try? connection.execute(script: "ROLLBACK") }
+                            if connection.isOpen { try? connection.rollBack() }
                             throw error
                         }
                         isCommitting = true
@@ -222,6 +301,10 @@
                 if let made { return made }
             }
         }
+
+        private static let beginning = [
+            "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE", "SET LOCAL enable_seqscan = off",
+        ]
 
         /// Whether a transaction was committed whose connection was lost.
         ///

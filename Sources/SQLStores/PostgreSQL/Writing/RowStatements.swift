@@ -43,7 +43,26 @@
         }
 
         /// Returns the keys of the changed rows. Parameters: sorted keys, versions, and the columns.
-        func update(_ columns: [String], checksVersion: Bool) -> String {
+        ///
+        /// - Parameter requiresAll: Whether the statement fails, and returns no keys, if it has not changed all rows.
+        func update(_ columns: [String], checksVersion: Bool, requiresAll: Bool = false) -> String {
+            let update = plainUpdate(columns, checksVersion: checksVersion)
+            guard requiresAll else { return update }
+            return "WITH changed AS (\(update)) SELECT "
+                + Self.requirement(
+                    "count(*) = cardinality($1)", "count(*)", "Another transaction has changed rows of the save.")
+                + " FROM changed"
+        }
+
+        /// An expression that fails with a message for the server's log if a condition is false. In pipelines, a statement that fails
+        /// keeps those after it from being executed.
+        ///
+        /// - Parameter value: A value that is known to the execution only, so that the planner does not compute the failure.
+        static func requirement(_ condition: String, _ value: String, _ message: String) -> String {
+            "CASE WHEN \(condition) THEN 1 ELSE ('\(message) ' || \(value))::int END"
+        }
+
+        private func plainUpdate(_ columns: [String], checksVersion: Bool) -> String {
             let names = columns.indices.map { "c\($0)" }
             let version = checksVersion ? SQLAssignment.versionIncrement() : .laterVersion(than: "w.v")
             let assignments = zip(columns, names).map { "\($0) = w.\($1)" } + [version.text(in: PostgreSQLDialect())]
@@ -119,11 +138,13 @@
         /// the marks of an hour.
         static let state = "SELECT concat(count(*), ' ', sum(hashtext(Z_MARK::text)::bigint)) FROM Z_SAVEMARK"
 
-        /// The end of the script that begins a transaction: empty, or the deletion of marks that no process reads any more.
-        var cleanUp: String {
-            guard count.add(1, ordering: .relaxed).oldValue % Self.interval == 0 else { return "" }
-            return "; DELETE FROM Z_SAVEMARK WHERE Z_MARK IN (SELECT Z_MARK FROM Z_SAVEMARK "
-                + "WHERE Z_TIME < now() - interval '1 hour' FOR UPDATE SKIP LOCKED)"
+        /// A further statement at the beginning of a transaction: none, or the deletion of marks that no process reads any more.
+        var cleanUp: [String] {
+            guard count.add(1, ordering: .relaxed).oldValue % Self.interval == 0 else { return [] }
+            return [
+                "DELETE FROM Z_SAVEMARK WHERE Z_MARK IN (SELECT Z_MARK FROM Z_SAVEMARK "
+                    + "WHERE Z_TIME < now() - interval '1 hour' FOR UPDATE SKIP LOCKED)"
+            ]
         }
     }
 #endif
