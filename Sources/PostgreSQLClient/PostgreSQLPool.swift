@@ -7,6 +7,7 @@
         package let server: PostgreSQLServer
         private let settings: PostgreSQLSettings
         private let state = Mutex(State())
+        private let pinned = PinnedConnections()
 
         private struct State: @unchecked Sendable {  // because a trace is set by tests only, which use one task
             var isClosed = false
@@ -68,8 +69,7 @@
             return connection
         }
 
-        /// A new connection that does not count towards the limit: for a listener, or for a state that is pinned for a long
-        /// time.
+        /// A new connection that does not count towards the limit: for a listener, or for a state that is pinned.
         ///
         /// - Parameter address: The place of the server if it is not to be reached by the URL, which may name a pooler.
         package func connect(at address: PostgreSQLAddress? = nil) throws -> PostgreSQLConnection {
@@ -77,6 +77,26 @@
             connection.isShared = server.isShared
             try prepare(connection)
             return connection
+        }
+
+        /// A connection for a state that is pinned for a long time, which does not count towards the limit: one that was given back, or a
+        /// new one. One that was given back may have been lost since, or its server may have been promoted.
+        package func connectionForPinning(
+            at address: PostgreSQLAddress? = nil
+        ) throws -> (connection: PostgreSQLConnection, isNew: Bool) {
+            if let connection = pinned.take(at: address) {
+                observe(connection)
+                return (connection, false)
+            }
+            return (try connect(at: address), true)
+        }
+
+        /// Takes back a connection for pinned states. Its transaction is ended.
+        package func give(_ connection: PostgreSQLConnection, forPinningAt address: PostgreSQLAddress?) {
+            // Stores that share a server may be many, and each would keep connections.
+            guard !server.isShared, !isClosed, connection.endTransaction() else { return connection.close() }
+            pinned.give(connection, at: address)
+            if isClosed { pinned.closeAll() }
         }
 
         /// Gives a connection of another pool the settings of this one.
@@ -96,11 +116,15 @@
         }
 
         private func prepare(_ connection: PostgreSQLConnection) throws {
-            let (trace, observer, verify) = state.withLock { state in
+            try state.withLock { $0.verification }?(connection)
+            observe(connection)
+        }
+
+        private func observe(_ connection: PostgreSQLConnection) {
+            let (trace, observer) = state.withLock { state in
                 nonisolated(unsafe) let trace = state.trace  // because tests use it, with one task
-                return (trace, state.observer, state.verification)
+                return (trace, state.observer)
             }
-            try verify?(connection)
             connection.trace = trace
             connection.observation = observer.map { observer in { observer($0, $1) } }
         }
@@ -123,11 +147,15 @@
         }
 
         /// Closes the connections that are not lent.
-        package func closeIdle() { server.closeIdle(of: self) }
+        package func closeIdle() {
+            pinned.closeAll()
+            server.closeIdle(of: self)
+        }
 
         /// Ends the use of connections. Those of a server that is not shared are closed; those that are lent when they are returned.
         package func close() {
             state.withLock { $0.isClosed = true }
+            pinned.closeAll()
             if server.isShared { server.wake() } else { closeIdle() }
         }
     }

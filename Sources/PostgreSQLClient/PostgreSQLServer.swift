@@ -37,6 +37,9 @@
 
         deinit { for idle in idle { idle.connection.close() } }
 
+        /// The number of connections that are not lent.
+        package var idleCount: Int { condition.withLock { idle.count } }
+
         /// Calls a block with each connection of a pool that is not lent.
         func withIdle(of pool: PostgreSQLPool, _ body: (PostgreSQLConnection) -> Void) {
             condition.withLock { for idle in idle where idle.pool === pool { body(idle.connection) } }

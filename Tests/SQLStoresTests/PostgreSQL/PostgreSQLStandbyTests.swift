@@ -78,6 +78,53 @@
             #expect(try titles(reading).isSuperset(of: ["later", "own"]))
         }
 
+        @Test func `states that follow each other have one connection, of the standby and of the primary`() throws {
+            try save("first", in: stack.context())
+            let store = try #require(stack.coordinator.persistentStores.first as? PostgreSQLStore)
+            let context = stack.context()
+            func process() throws -> Int32 {
+                let pinned = try #require(context.pinnedGenerations?.generation(of: store) as? PostgreSQLGeneration)
+                return try pinned.read { $0.process }
+            }
+            for (generation, server) in [
+                (NSQueryGenerationToken.standby(timeout: 30), standby), (NSQueryGenerationToken.current, primary),
+            ] {
+                var processes: Set<Int32> = []
+                for number in 0..<5 {
+                    try context.setQueryGenerationFrom(generation)
+                    processes.insert(try process())
+                    try save("\(number)", in: stack.context())
+                    try context.setQueryGenerationFrom(nil)
+                }
+                #expect(processes.count == 1)
+                // A connection that has been lost meanwhile is replaced.
+                try execute(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid IN "
+                        + "(\(processes.map(String.init).joined(separator: ", ")))", on: server)
+                try context.setQueryGenerationFrom(generation)
+                #expect(try !processes.contains(process()))
+                #expect(try titles(context).contains("4"))
+                #expect(try isOnStandby(context) == (server === standby))
+                try context.setQueryGenerationFrom(nil)
+            }
+            // Of many states at the same time only some leave their connections.
+            let contexts = (0..<7).map { _ in stack.context() }
+            for context in contexts { try context.setQueryGenerationFrom(.current) }
+            for context in contexts { try context.setQueryGenerationFrom(nil) }
+            let location = try store.content().location
+            let count = "SELECT count(*) FROM pg_stat_activity WHERE application_name = $1 AND state = 'idle'"
+            let observer = try PostgreSQLConnection("postgresql://\(TestServer.user)@/postgres?host=\(primary.host)")
+            func idleCount() throws -> Int64 {
+                try observer.execute(count, [.text(location.applicationName)]).integer(0, 0)
+            }
+            let pooled = try store.content().pool.server.idleCount
+            for _ in 0..<100 where try idleCount() > Int64(pooled + 4) { usleep(20_000) }
+            #expect(try idleCount() <= Int64(pooled + 4))
+            try stack.coordinator.remove(store)
+            for _ in 0..<100 where try idleCount() > 0 { usleep(20_000) }
+            #expect(try idleCount() == 0)
+        }
+
         @Test func `a standby that lags is waited for, or the primary is read`() throws {
             let writing = stack.context()
             try save("first", in: writing)

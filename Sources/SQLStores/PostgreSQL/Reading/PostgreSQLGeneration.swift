@@ -14,18 +14,32 @@
         static let limit = "10min"
 
         private let connection: PostgreSQLConnection
+        private let pool: PostgreSQLPool
+        /// The place of the standby; nil for the primary.
+        private let address: PostgreSQLAddress?
         // Recursive, because a block that reads may read from the store again.
         private let lock = NSRecursiveLock()
 
         /// The newest state of the primary.
-        init(_ content: PostgreSQLStore.Content) throws {
-            connection = try content.pool.connect()
-            // The snapshot is made by the first statement that reads.
-            try content.begin(Self.beginning, in: connection)
-            try connection.execute(script: "SELECT Z_VERSION FROM Z_METADATA")
+        static func newest(_ content: PostgreSQLStore.Content) throws -> PostgreSQLGeneration {
+            while true {
+                let (connection, isNew) = try content.pool.connectionForPinning()
+                do {
+                    // The snapshot is made by the first statement that reads.
+                    try content.begin(beginning, in: connection)
+                    try connection.execute(script: "SELECT Z_VERSION FROM Z_METADATA")
+                    return PostgreSQLGeneration(connection, content.pool, nil)
+                } catch let error as PostgreSQLError where error.isConnectionLost && !isNew {
+                    connection.close()
+                }
+            }
         }
 
-        private init(_ connection: PostgreSQLConnection) { self.connection = connection }
+        private init(_ connection: PostgreSQLConnection, _ pool: PostgreSQLPool, _ address: PostgreSQLAddress?) {
+            (self.connection, self.pool, self.address) = (connection, pool, address)
+        }
+
+        deinit { pool.give(connection, forPinningAt: address) }
 
         private static let beginning =
             "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; "
@@ -40,32 +54,44 @@
             _ content: PostgreSQLStore.Content, atLeast required: Requirement, until end: ContinuousClock.Instant
         ) throws -> PostgreSQLGeneration? {
             var addresses = content.location.standbys.shuffled()
-            var lagging: [PostgreSQLConnection] = []
+            var lagging: [Asked] = []
+            defer { for asked in lagging { content.pool.give(asked.connection, forPinningAt: asked.address) } }
             var pause = 0.001
             while true {
                 let isFirstRound = !addresses.isEmpty
                 if var address = addresses.popLast() {
                     address.timeout = Int(ContinuousClock.now.duration(to: end) / .seconds(1))
-                    if let connection = try? content.pool.connect(at: address), connection.isStandby {
-                        lagging.insert(connection, at: 0)
+                    if let (connection, isNew) = try? content.pool.connectionForPinning(at: address) {
+                        lagging.insert(Asked(connection: connection, address: address, isNew: isNew), at: 0)
                     }
                 }
-                for (index, connection) in lagging.enumerated().reversed() where index == 0 || !isFirstRound {
+                for (index, asked) in lagging.enumerated().reversed() where index == 0 || !isFirstRound {
                     do {
-                        if try fulfils(required, content, in: connection) {
-                            return PostgreSQLGeneration(connection)
+                        let isFulfilled = try fulfils(required, content, in: asked.connection)
+                        if isFulfilled, asked.connection.isStandby {
+                            lagging.remove(at: index)
+                            return PostgreSQLGeneration(asked.connection, content.pool, asked.address)
                         }
-                    } catch is PostgreSQLError {
-                        // Another standby, or the primary, has the state.
-                        lagging.remove(at: index)
+                        if !asked.connection.isStandby { lagging.remove(at: index).connection.close() }
+                    } catch let error as PostgreSQLError {
+                        // Another standby, or the primary, has the state. A connection that was lost since it was last used is replaced.
+                        lagging.remove(at: index).connection.close()
+                        if error.isConnectionLost, !asked.isNew { addresses.append(asked.address) }
                     }
                 }
-                if isFirstRound { continue }
+                if isFirstRound || !addresses.isEmpty { continue }
                 if FetchInterruption.isRequested?() == true { throw CocoaError(.userCancelled) }
                 guard !lagging.isEmpty, ContinuousClock.now < end else { return nil }
                 Thread.sleep(forTimeInterval: pause)
                 pause = min(pause * 2, 0.05)
             }
+        }
+
+        /// A connection to a standby that has not had what is required.
+        private struct Asked {
+            let connection: PostgreSQLConnection
+            let address: PostgreSQLAddress
+            let isNew: Bool
         }
 
         /// What a state on a standby must contain.
@@ -125,7 +151,7 @@
     extension PostgreSQLStore {
         package func pinGeneration() throws -> any StoreGeneration {
             do {
-                return try PostgreSQLGeneration(content())
+                return try PostgreSQLGeneration.newest(content())
             } catch {
                 throw PostgreSQLFailure.translated(error, .reading, url: url)
             }
