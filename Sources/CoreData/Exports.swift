@@ -14,6 +14,7 @@
 @_exported import struct ManagedObjects.HistoryChanges
 @_exported import class ManagedObjects.HistoryFollowing
 @_exported import let ManagedObjects.HistoryOldValuesOption
+@_exported import let ManagedObjects.HistoryPartitionWidthOption
 @_exported import enum ManagedObjects.HistoryPropertyChange
 @_exported import enum ManagedObjects.HistoryPurge
 @_exported import protocol ManagedObjects.IncrementalStoreBatching

@@ -47,6 +47,17 @@ public let HistoryOldValuesOption: String = "CoralHistoryOldValuesOption"
 /// version of this package cannot save to it any more.
 public let ConcurrentHistoryOption: String = "CoralConcurrentHistoryOption"
 
+/// The number of transactions in a partition of the history of a store in PostgreSQL: an integer. An addition to Core Data's API; no effect
+/// without ``NSPersistentHistoryTrackingKey``, on stores in files, and on a history that exists.
+///
+/// The tables of the history are then partitioned by the numbers of the transactions. Deleting the oldest part of the history drops
+/// whole partitions, which takes the same time whatever they contain and leaves no space to be reclaimed, and deletes the other rows. A
+/// partition that a transaction has read is not dropped until that ends: its rows are deleted instead. With ``ConcurrentHistoryOption``
+/// the numbers have gaps, because the server's transactions of other stores count too.
+///
+/// Copies of the store, and a store that has been moved to another server, have a history without partitions.
+public let HistoryPartitionWidthOption: String = "CoralHistoryPartitionWidthOption"
+
 /// Whether to post ``Foundation/NSNotification/Name/NSPersistentStoreRemoteChange``: a Boolean.
 public let NSPersistentStoreRemoteChangeNotificationPostOptionKey: String =
     "NSPersistentStoreRemoteChangeNotificationOptionKey"

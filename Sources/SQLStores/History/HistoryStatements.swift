@@ -133,6 +133,12 @@ enum HistoryStatements {
         deletions(hasOldValues) { .listed($0) }
     }
 
+    /// The statements that delete the transactions of a range of numbers, whose bounds are the parameters; the changes are the first, the
+    /// transactions the second.
+    static func deleteRange(hasOldValues: Bool) -> [SQLDelete] {
+        deletions(hasOldValues) { .text("\($0) >= ? AND \($0) < ?") }
+    }
+
     private static func deletions(_ hasOldValues: Bool, where condition: (String) -> SQLRestriction) -> [SQLDelete] {
         let columns =
             [("ACHANGE", "ZTRANSACTIONID"), ("ATRANSACTION", "Z_PK")]

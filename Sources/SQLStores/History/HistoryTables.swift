@@ -11,6 +11,8 @@ package struct HistoryTables: Sendable {
         /// The rows of ``HistoryNumbering``, which only stores in PostgreSQL have.
         static let numbering: Int64 = 16004
         static let lastDeleted: Int64 = 16005
+        /// The row of `HistoryPartitions`, likewise.
+        static let partitions: Int64 = 16006
     }
 
     /// Whether texts are kept in a table of their own, as in all but the oldest stores.

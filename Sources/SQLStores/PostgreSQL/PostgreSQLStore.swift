@@ -50,6 +50,7 @@
             /// Nil if the store has no history.
             let history: HistoryTables?
             let historyInsertions: HistoryInsertions?
+            let partitions: HistoryPartitions?
             let commits: CommitObservers<PostgreSQLListener>
             let marks = SaveMarks()
             let keys: KeyBlocks
@@ -180,7 +181,16 @@
             let isWanted = flag(forOption: NSPersistentHistoryTrackingKey) && fits && !isReadOnly
             let keepsOldValues = flag(forOption: HistoryOldValuesOption) && isWanted
             let history = try pool.withConnection { connection in
-                try tables.history(schema, isWanted: isWanted, keepsOldValues: keepsOldValues, in: connection)
+                try tables.history(
+                    schema, isWanted: isWanted, keepsOldValues: keepsOldValues, partitionWidth: partitionWidth,
+                    in: connection)
+            }
+            let partitions = try history.flatMap { _ in
+                try pool.withConnection { connection in
+                    let partitions = try HistoryPartitions(tables, in: connection)
+                    if isWanted { try partitions?.makeAhead(in: connection) }
+                    return partitions
+                }
             }
             let isConcurrent = flag(forOption: ConcurrentHistoryOption) && isWanted
             if isConcurrent { try pool.withConnection { try tables.numberConcurrently(in: $0) } }
@@ -208,12 +218,17 @@
             }
             let content = Content(
                 location: location, pool: pool, form: form, identifier: metadata.uuid, history: history,
-                historyInsertions: history.map { HistoryInsertions($0) }, commits: commits,
+                historyInsertions: history.map { HistoryInsertions($0) }, partitions: partitions, commits: commits,
                 keys: keys,
                 numbering: HistoryNumberingState(isConcurrent: isConcurrent), version: version,
                 keepsOldValues: keepsOldValues,
                 remoteChanges: try observeRemoteChanges(commits))
             return (content, metadata)
+        }
+
+        /// The value of ``HistoryPartitionWidthOption``.
+        private var partitionWidth: Int64? {
+            (options?[HistoryPartitionWidthOption] as? NSNumber).map(\.int64Value).flatMap { $0 > 0 ? $0 : nil }
         }
 
         /// The server's connections: those of other stores too, if the store shares them.

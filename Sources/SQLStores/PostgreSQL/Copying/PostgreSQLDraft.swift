@@ -64,7 +64,7 @@
             let made = try connection.execute(
                 """
                 SELECT c.relname, c.relkind::text FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace \
-                WHERE n.nspname = $1 AND c.relkind IN ('r', 'v') ORDER BY c.relname
+                WHERE n.nspname = $1 AND c.relkind IN ('r', 'p', 'v') ORDER BY c.relname
                 """, [.text(schema)])
             var statements: [String] = []
             for row in 0..<made.rowCount {

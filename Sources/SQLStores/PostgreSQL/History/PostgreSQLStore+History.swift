@@ -107,6 +107,7 @@
             }
             do {
                 let settled = content.numbering.isConcurrent ? try readablePosition(content).settled : nil
+                defer { content.partitions?.makeAhead(content.pool) }
                 return try content.writing { connection, _ in
                     let dialect = PostgreSQLDialect()
                     let hasOldValues = try Self.hasOldValues(connection)
@@ -124,6 +125,22 @@
                     }
                     let isConcurrent = position.bound != nil
                     let deleted = isConcurrent ? try numbers(deletion, argument, in: connection) : []
+                    if case .integer(let bound) = argument, let partitions = content.partitions {
+                        // All before the bound are deleted.
+                        if let highest = deleted.max() {
+                            try connection.execute(HistoryNumbering.noteDeleted, [.integer(highest)])
+                        }
+                        func delete(_ statement: SQLDelete, _ range: Range<Int64>) throws -> Int {
+                            try connection.execute(
+                                dialect.text(of: statement), [.integer(range.lowerBound), .integer(range.upperBound)]
+                            ).affectedCount
+                        }
+                        let ranges = HistoryStatements.deleteRange(hasOldValues: hasOldValues)
+                        for oldValues in ranges.dropFirst(2) { _ = try delete(oldValues, Int64.min..<bound) }
+                        return try partitions.delete(before: bound, in: connection) { range in
+                            try ranges.prefix(2).map { try delete($0, range) }[0]
+                        }
+                    }
                     let counts = try statements.map {
                         try connection.execute(dialect.text(of: $0), [argument]).affectedCount
                     }

@@ -97,7 +97,10 @@
             ]
             statements += PostgreSQLViews(schema: schema).names.map { "DROP VIEW IF EXISTS \($0)" }
             statements += try tables.functionDrops(in: source)
-            statements += names.filter { $0 != "Z_METADATA" }.map { "ALTER TABLE \($0) SET SCHEMA \(kept)" }
+            let partitions = try tables.partitionNames(in: source)
+            statements += (names.filter { $0 != "Z_METADATA" } + partitions).map {
+                "ALTER TABLE \($0) SET SCHEMA \(kept)"
+            }
             statements.append("DROP TABLE \(PostgreSQLMoveLog.table)")
             try source.execute(script: statements.joined(separator: ";\n"))
             guard var mark = try tables.storedMetadata(in: source, url: url) else {

@@ -44,7 +44,7 @@
                 JOIN pg_depend AS d ON d.refclassid = 'pg_namespace'::regclass AND d.refobjid = n.oid \
                 AND d.classid = 'pg_class'::regclass JOIN pg_class AS c ON c.oid = d.objid AND c.relnamespace = n.oid \
                 JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped \
-                WHERE n.nspname = $1 AND c.relkind IN ('r', 'p') ORDER BY c.relname, a.attnum
+                WHERE n.nspname = $1 AND c.relkind IN ('r', 'p') AND NOT c.relispartition ORDER BY c.relname, a.attnum
                 """, [.text(location.schema)])
             for row in 0..<columns.rowCount {
                 guard let table = columns.text(row, 0), let column = columns.text(row, 1) else { continue }
@@ -76,6 +76,16 @@
                         url: url)
                 }
             }
+        }
+
+        /// The names of the partitions of tables, which are not tables of the catalog.
+        func partitionNames(in connection: PostgreSQLConnection) throws -> [String] {
+            let names = try connection.execute(
+                """
+                SELECT c.relname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace \
+                WHERE n.nspname = $1 AND c.relkind = 'r' AND c.relispartition ORDER BY c.relname
+                """, [.text(location.schema)])
+            return (0..<names.rowCount).compactMap { names.text($0, 0) }
         }
 
         /// The names of the indexes of the schema, in upper case.
@@ -197,9 +207,12 @@
 
         /// The tables of the history, which are created if `isWanted` is true; nil if the store has none.
         ///
-        /// - Parameter keepsOldValues: Whether old values are recorded too, if `isWanted` is true.
+        /// - Parameters:
+        ///   - keepsOldValues: Whether old values are recorded too, if `isWanted` is true.
+        ///   - partitionWidth: The width of the partitions of a history that is created; nil for one without partitions.
         func history(
-            _ schema: SQLSchema, isWanted: Bool, keepsOldValues: Bool = false, in connection: PostgreSQLConnection
+            _ schema: SQLSchema, isWanted: Bool, keepsOldValues: Bool = false, partitionWidth: Int64? = nil,
+            in connection: PostgreSQLConnection
         ) throws -> HistoryTables? {
             func tombstones() throws -> Int? {
                 let columns = try connection.execute(
@@ -219,7 +232,9 @@
                 present = try tombstones()
                 var statements: [String] = []
                 if present == nil {
-                    statements += Self.historyTables
+                    statements +=
+                        partitionWidth.map { HistoryPartitions.creation(width: $0, Self.historyTables) }
+                        ?? Self.historyTables
                     statements += [
                         (HistoryTables.Number.change, "CHANGE"), (HistoryTables.Number.transaction, "TRANSACTION"),
                     ].map {

@@ -84,7 +84,7 @@
                 JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped \
                 JOIN pg_type AS t ON t.oid = a.atttypid LEFT JOIN pg_collation AS l ON l.oid = a.attcollation \
                 LEFT JOIN pg_attrdef AS d ON d.adrelid = c.oid AND d.adnum = a.attnum \
-                WHERE n.nspname = $1 AND c.relkind IN ('r', 'p')
+                WHERE n.nspname = $1 AND c.relkind IN ('r', 'p') AND NOT c.relispartition
                 """
             ) { texts in
                 var table = tables[texts[0]] ?? Table(options: Set(texts[4].split(separator: ",").map(String.init)))
@@ -96,7 +96,8 @@
                 """
                 SELECT c.relname, i.relname, pg_get_indexdef(i.oid, 0, true), x.indisunique::text, x.indisvalid::text, \
                 x.indisprimary::text FROM pg_index AS x JOIN pg_class AS i ON i.oid = x.indexrelid \
-                JOIN pg_class AS c ON c.oid = x.indrelid JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE n.nspname = $1
+                JOIN pg_class AS c ON c.oid = x.indrelid JOIN pg_namespace AS n ON n.oid = c.relnamespace \
+                WHERE n.nspname = $1 AND NOT c.relispartition
                 """
             ) { texts in
                 let terms = texts[2].range(of: " USING ").map { String(texts[2][$0.lowerBound...]) } ?? ""

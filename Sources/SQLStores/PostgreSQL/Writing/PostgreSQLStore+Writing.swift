@@ -105,6 +105,7 @@
                     outcome = writer.outcome
                 }
                 guard isWritten else { return nil }
+                content.partitions?.didSave(content.pool)
                 return outcome
             } catch {
                 throw PostgreSQLFailure.translated(error, .saving, url: url)
@@ -136,6 +137,7 @@
                             }
                         }
                         if writesMetadata { didSaveMetadata() }
+                        content.partitions?.didSave(content.pool)
                         return result
                     } catch let error as PostgreSQLError where error.isUniqueViolation {
                         try taken(content)
