@@ -3,6 +3,7 @@
     import PostgreSQLClient
     import Testing
 
+    @testable import EngineTesting
     @testable import ManagedObjects
     @testable import SQLStores
 
