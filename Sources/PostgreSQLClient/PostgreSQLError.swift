@@ -30,6 +30,8 @@
         package var isSerializationFailure: Bool { state == "40001" || state == "40P01" }
         /// The statement was cancelled by a request or by a time limit.
         package var isCancelled: Bool { state == "57014" }
+        /// The statement was cancelled, or has waited for a lock as long as it may.
+        package var hasEndedWaiting: Bool { isCancelled || state == "55P03" }
         /// A table, column or schema does not exist.
         package var isUndefined: Bool { ["42P01", "42703", "3F000"].contains(state) }
         /// The server accepts no statements: it starts, stops, has too many clients, or is a standby for reading only.

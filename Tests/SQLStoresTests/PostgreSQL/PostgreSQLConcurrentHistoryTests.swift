@@ -16,9 +16,9 @@
 
         init() throws { url = try #require(TestStores.url(TestStores.postgreSQL)) }
 
-        private func stack(isConcurrent: Bool = true) throws -> (TestStack, PostgreSQLStore) {
+        private func stack(at place: URL? = nil, isConcurrent: Bool = true) throws -> (TestStack, PostgreSQLStore) {
             let stack = try TestStack(
-                type: TestStores.postgreSQL, url: url,
+                type: TestStores.postgreSQL, url: place ?? url,
                 options: [
                     NSPersistentHistoryTrackingKey: true, ConcurrentHistoryOption: isConcurrent,
                     NSPersistentStoreConnectionPoolMaxSizeKey: 20,
@@ -72,8 +72,17 @@
             #expect(try history(in: stack).count == 2)
         }
 
+        /// In a database of its own, in which no other test has a transaction.
         @Test func `the transactions of the store are told from others only where it matters`() throws {
-            let (stack, store) = try stack()
+            let server = try #require(TestStores.server)
+            let name = "settled_" + UUID().uuidString.prefix(8).lowercased()
+            let creator = try PostgreSQLConnection(server)
+            defer { creator.close() }
+            try creator.execute(script: "CREATE DATABASE \(name) TEMPLATE template0")
+            defer { _ = try? creator.execute(script: "DROP DATABASE \(name) WITH (FORCE)") }
+            var parts = try #require(URLComponents(string: server))
+            parts.path = "/" + name
+            let (stack, store) = try stack(at: parts.url)
             try save(in: stack)
             let location = try store.content().location
             let reader = try PostgreSQLConnection(location.server, settings: location.settings)

@@ -146,6 +146,27 @@
             #expect(try stack.context().all("Note").count == 6)
         }
 
+        @Test func `an answer about a commit that is lost too does not make it one`() throws {
+            let parts = try #require(URLComponents(url: url, resolvingAgainstBaseURL: false))
+            let host = try #require(parts.queryItems?.first { $0.name == "host" }?.value)
+            let proxy = try SocketProxy(to: host + "/.s.PGSQL.5432")
+            let server = url.absoluteString.replacingOccurrences(
+                of: "host=[^&]*", with: "host=" + proxy.host, options: .regularExpression)
+            // Large saves are not sent at once.
+            for count in [1, 300] {
+                let stack = try TestStack(type: TestStores.postgreSQL, url: URL(string: server))
+                let context = stack.context()
+                for number in 0..<count { _ = context.insert("Note", ["title": "\(count)", "count": number]) }
+                let cuts = proxy.cuts
+                proxy.cut(.beforeCommit, .afterRefusal)
+                try context.save()
+                #expect(proxy.cuts == cuts + 2)
+                let reading = stack.context()
+                let titles = try reading.all("Note").map { $0.value(forKey: "title") as? String }
+                #expect(titles.filter { $0 == "\(count)" }.count == count)
+            }
+        }
+
         @Test func `a commit that is cut has an unknown outcome if the store was moved before it is asked`() throws {
             let parts = try #require(URLComponents(url: url, resolvingAgainstBaseURL: false))
             let host = try #require(parts.queryItems?.first { $0.name == "host" }?.value)

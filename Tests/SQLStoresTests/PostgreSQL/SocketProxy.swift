@@ -10,6 +10,8 @@
             case beforeCommit
             /// When the server has executed the next commit, and before the client receives the answer.
             case afterCommit
+            /// When the server has refused a transaction whose commit was cut, and before the client receives the answer.
+            case afterRefusal
             /// When a number of further bytes have passed in either direction.
             case bytes(Int)
         }
@@ -17,7 +19,7 @@
         let folder: URL
         private let target: String
         private let listener: Int32
-        private let next = Mutex<Cut?>(nil)
+        private let coming = Mutex<[Cut]>([])
         private let cutCount = Atomic(0)
 
         /// The number of connections that were cut.
@@ -51,27 +53,28 @@
             try? FileManager.default.removeItem(at: folder)
         }
 
-        /// Cuts a connection once.
-        func cut(_ cut: Cut) { next.withLock { $0 = cut } }
+        /// Cuts a connection once for each, one after the other.
+        func cut(_ cuts: Cut...) { coming.withLock { $0 = cuts } }
 
         /// Cuts the connection that carries a byte, counted from now; nil for no further cut.
-        func cut(after count: Int?) { next.withLock { $0 = count.map(Cut.bytes) } }
+        func cut(after count: Int?) { coming.withLock { $0 = count.map { [.bytes($0)] } ?? [] } }
 
         /// The bytes that are still passed on, and whether the connection is cut after them.
         private func pass(_ bytes: ArraySlice<UInt8>, fromClient: Bool, _ state: Connection) -> (
             ArraySlice<UInt8>, Bool
         ) {
-            next.withLock { next in
-                switch next {
+            let hasCommit = fromClient && state.hasCommit(bytes)
+            return coming.withLock { coming in
+                switch coming.first {
                 case .bytes(let left)? where left <= bytes.count:
-                    next = nil
+                    coming.removeFirst()
                     return (bytes.prefix(left), true)
-                case .bytes(let left)?: next = .bytes(left - bytes.count)
-                case .beforeCommit? where fromClient && Self.hasCommit(bytes):
-                    next = nil
+                case .bytes(let left)?: coming[0] = .bytes(left - bytes.count)
+                case .beforeCommit? where hasCommit:
+                    coming.removeFirst()
                     return ([], true)
-                case .afterCommit? where fromClient && Self.hasCommit(bytes):
-                    next = nil
+                case .afterCommit? where hasCommit, .afterRefusal? where fromClient && Self.hasRefusal(bytes):
+                    coming.removeFirst()
                     state.isAnswerDropped.store(true, ordering: .relaxed)
                 default: break
                 }
@@ -81,9 +84,8 @@
             }
         }
 
-        /// A transaction also begins with the word, as READ COMMITTED.
-        private static func hasCommit(_ bytes: ArraySlice<UInt8>) -> Bool {
-            String(decoding: bytes, as: UTF8.self).contains("COMMIT;")
+        private static func hasRefusal(_ bytes: ArraySlice<UInt8>) -> Bool {
+            Data(bytes).range(of: Data("WITH refused".utf8)) != nil
         }
 
         private static func withAddress<Result>(
@@ -122,6 +124,25 @@
         private final class Connection: Sendable {
             let isAnswerDropped = Atomic(false)
             let endedCount = Atomic(0)
+            /// The name of the prepared statement that commits.
+            private let commit = Mutex<Data?>(nil)
+
+            /// Whether messages of the client contain a commit: in a script, or as a statement, whose text is sent once and whose name
+            /// then stands for it.
+            func hasCommit(_ bytes: ArraySlice<UInt8>) -> Bool {
+                let bytes = Data(bytes)
+                // A transaction also begins with the word, as READ COMMITTED.
+                if bytes.range(of: Data("COMMIT; ".utf8)) != nil { return true }
+                return commit.withLock { commit in
+                    if let text = bytes.range(of: Data("\0COMMIT\0".utf8)) {
+                        // Before the name stands the length of the message.
+                        let start = bytes[..<text.lowerBound].lastIndex { $0 < 0x20 }.map { $0 + 1 }
+                        commit = bytes[(start ?? 0)..<text.lowerBound]
+                        return true
+                    }
+                    return commit.map { !$0.isEmpty && bytes.range(of: Data([0]) + $0 + Data([0])) != nil } ?? false
+                }
+            }
         }
 
         private func copy(from source: Int32, to destination: Int32, fromClient: Bool, _ state: Connection) {

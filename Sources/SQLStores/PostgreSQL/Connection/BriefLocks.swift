@@ -14,8 +14,10 @@
         private let url: URL?
         private let isCancelled: () -> Bool
 
-        /// The milliseconds that a transaction waits for a lock. Others wait as long, because they are behind it.
+        /// The milliseconds that a transaction waits for a lock, at first and at most. Others wait as long, because they are behind it. On
+        /// a busy server their own transactions last longer than the first.
         private static let timeout = 200
+        private static let longestTimeout = 2000
         /// The seconds after which the transaction is given up.
         private static let patience = 60.0
 
@@ -34,9 +36,10 @@
         /// - Throws: Code 134090 if others keep the tables for a minute, 3072 if the work is cancelled, and errors of the server.
         func begin(_ statements: [String], in connection: PostgreSQLConnection) throws {
             let end = Date(timeIntervalSinceNow: Self.patience)
-            let script = ["BEGIN", "SET LOCAL lock_timeout TO \(Self.timeout)", tables.lock] + statements
+            var timeout = Self.timeout
             var pause = 0.05
             while true {
+                let script = ["BEGIN", "SET LOCAL lock_timeout TO \(timeout)", tables.lock] + statements
                 do {
                     try connection.execute(script: script.joined(separator: ";\n"))
                     return
@@ -51,6 +54,7 @@
                 guard !isCancelled() else { throw CocoaError(.userCancelled) }
                 Thread.sleep(forTimeInterval: pause)
                 pause = min(pause * 1.5, 2)
+                timeout = min(timeout * 6 / 5, Self.longestTimeout)
             }
         }
 

@@ -185,6 +185,7 @@
         ///
         /// - Parameter send: Sends the statements. Those after one that fails are not executed, the commit included.
         /// - Returns: False if nothing was committed. The work can then be repeated in another way, which finds out why.
+        /// - Throws: Errors after which it must not be repeated.
         func committing(_ send: (PostgreSQLConnection, PostgreSQLPipeline) throws -> Void) throws -> Bool {
             let mark = UUID().uuidString.lowercased()
             var isSent = false
@@ -203,7 +204,10 @@
                             try pipeline.send("NOTIFY \(PostgreSQLConnection.quoted(identifier))")
                         }
                         if outcome.results.count > count { return true }
-                        if let failure = outcome.failure, failure.isConnectionLost { throw failure }
+                        // Who ends a statement, or limits its time, means the save: it does not wait once more.
+                        if let failure = outcome.failure, failure.isConnectionLost || failure.hasEndedWaiting {
+                            throw failure
+                        }
                         try connection.rollBack()
                         return false
                     } catch {
@@ -213,7 +217,8 @@
                 }
             } catch var error as PostgreSQLError where error.isConnectionLost {
                 pool.closeIdle()
-                error.isOutcomeUnknown = isSent
+                // A server that says why it ends the connection has told before whether it has committed.
+                error.isOutcomeUnknown = isSent && error.state == nil
                 guard try isCommitted(mark, after: error) else { return false }
                 _ = try? pool.withConnection {
                     try $0.execute(script: "NOTIFY \(PostgreSQLConnection.quoted(identifier))")
@@ -311,21 +316,20 @@
         /// Whether a transaction was committed whose connection was lost.
         ///
         /// The mark is inserted once more: the server waits until the transaction has ended, if it still runs, and ignores the
-        /// insertion if the mark exists. If it is inserted, the transaction can no longer be committed. A mark that exists is
-        /// changed, because that commit is acknowledged when synchronous standbys have it, and then they have the transaction
-        /// too.
+        /// insertion if the mark exists. If it is inserted, the transaction can no longer be committed. It is inserted with a second
+        /// mark then: the answer to the insertion may be lost like that to the commit, and the first mark exists when it is repeated.
+        /// The mark of a commit is changed, because this is acknowledged when synchronous standbys have it, and then they have the
+        /// transaction too.
         ///
         /// - Throws: The error of the transaction, if its outcome cannot be found out: the server cannot be reached for 30 seconds, or
         ///   the store has been migrated or moved since. The error of that, if the commit had not begun.
         private func isCommitted(_ mark: String, after lost: PostgreSQLError) throws -> Bool {
             do {
                 return try waitingForServer { connection in
-                    let inserted = try connection.execute(
-                        "INSERT INTO Z_SAVEMARK (Z_MARK) VALUES ($1::uuid) ON CONFLICT DO NOTHING", [.text(mark)])
-                    guard inserted.affectedCount == 0 else { return false }
-                    try connection.execute(
-                        "UPDATE Z_SAVEMARK SET Z_TIME = now() WHERE Z_MARK = $1::uuid", [.text(mark)])
-                    return true
+                    let marks: [PostgreSQLValue] = [.text(mark), .text(SaveMarks.refusal(of: mark))]
+                    let refused = try connection.execute(SaveMarks.refuse, marks)
+                    guard refused.affectedCount == 0 else { return false }
+                    return try connection.execute(SaveMarks.confirm, marks).affectedCount == 1
                 }
             } catch let error {
                 throw lost.isOutcomeUnknown || error is PostgreSQLError ? lost : error

@@ -138,6 +138,24 @@
         /// the marks of an hour.
         static let state = "SELECT concat(count(*), ' ', sum(hashtext(Z_MARK::text)::bigint)) FROM Z_SAVEMARK"
 
+        /// Inserts the mark of a transaction, so that it cannot be committed any more, and a second one that says so. Parameters: both.
+        static let refuse = """
+            WITH refused AS (INSERT INTO Z_SAVEMARK (Z_MARK) VALUES ($1::uuid) ON CONFLICT DO NOTHING RETURNING Z_MARK) \
+            INSERT INTO Z_SAVEMARK (Z_MARK) SELECT $2::uuid FROM refused
+            """
+
+        /// Changes the mark of a transaction that was committed. Parameters: as for ``refuse``.
+        static let confirm = """
+            UPDATE Z_SAVEMARK SET Z_TIME = now() WHERE Z_MARK = $1::uuid \
+            AND NOT EXISTS (SELECT 1 FROM Z_SAVEMARK WHERE Z_MARK = $2::uuid)
+            """
+
+        /// The mark that says that another one was refused. The digit of the version makes it different from all random ones.
+        static func refusal(of mark: String) -> String {
+            let version = mark.index(mark.startIndex, offsetBy: 14)
+            return mark[..<version] + "0" + mark[mark.index(after: version)...]
+        }
+
         /// A further statement at the beginning of a transaction: none, or the deletion of marks that no process reads any more.
         var cleanUp: [String] {
             guard count.add(1, ordering: .relaxed).oldValue % Self.interval == 0 else { return [] }
