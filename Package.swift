@@ -130,6 +130,8 @@ if engineIsBuilt {
         .target(
             name: "FollowedResults",
             dependencies: ["CoreDataErrors", "FoundationAdditions", "ManagedObjects", "PredicateLanguage"]),
+        // The contexts of a server's requests.
+        .target(name: "ContextPools", dependencies: ["CoreDataErrors", "ManagedObjects", "StoreSupport"]),
         // The stores in SQLite files and in PostgreSQL. The engine finds them in the program.
         .target(
             name: "SQLStores",
@@ -150,9 +152,8 @@ if engineIsBuilt {
         .target(
             name: "CoreData",
             dependencies: [
-                "CoreDataErrors", "FollowedResults", "FoundationAdditions", "ManagedObjects", "MemoryStores",
-                "SQLStores",
-                "StoreMigrations",
+                "ContextPools", "CoreDataErrors", "FollowedResults", "FoundationAdditions", "ManagedObjects",
+                "MemoryStores", "SQLStores", "StoreMigrations",
             ]),
         // The macros of SwiftData's models. Empty without the trait.
         .macro(
@@ -337,9 +338,9 @@ if engineIsBuilt {
         .testTarget(
             name: name,
             dependencies: [
-                "AtomicFiles", "CoreDataErrors", "FollowedResults", "FoundationAdditions", "ManagedObjects",
-                "MemoryStores", "ModelFiles", "SQLStores", "SQLiteConnections", "SQLStatements", "StoreMigrations",
-                "StoreRescue", "StoreSupport", "StoreTools",
+                "AtomicFiles", "ContextPools", "CoreDataErrors", "FollowedResults", "FoundationAdditions",
+                "ManagedObjects", "MemoryStores", "ModelFiles", "SQLStores", "SQLiteConnections", "SQLStatements",
+                "StoreMigrations", "StoreRescue", "StoreSupport", "StoreTools",
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ] + postgreSQL + others)
     }
@@ -352,6 +353,7 @@ if engineIsBuilt {
         engineTests("StoreMigrationsTests"),
         engineTests("StoreToolsTests"),
         engineTests("FollowedResultsTests"),
+        engineTests("ContextPoolsTests"),
         .testTarget(name: "SQLStatementsTests", dependencies: ["PredicateLanguage", "SQLStatements"]),
         .testTarget(name: "SwiftDataTests", dependencies: ["PredicateLanguage", "SwiftData"]),
         // Depends on Core Data only, so that the same tests run on Apple's framework.

@@ -76,6 +76,7 @@ let package = Package(
         .target(
             name: "FollowedResults",
             dependencies: ["CoreDataErrors", "FoundationAdditions", "ManagedObjects", "PredicateLanguage"]),
+        .target(name: "ContextPools", dependencies: ["CoreDataErrors", "ManagedObjects", "StoreSupport"]),
         .target(
             name: "SQLStores",
             dependencies: [
@@ -94,9 +95,8 @@ let package = Package(
         .target(
             name: "CoreData",
             dependencies: [
-                "CoreDataErrors", "FollowedResults", "FoundationAdditions", "ManagedObjects", "MemoryStores",
-                "SQLStores",
-                "StoreMigrations",
+                "ContextPools", "CoreDataErrors", "FollowedResults", "FoundationAdditions", "ManagedObjects",
+                "MemoryStores", "SQLStores", "StoreMigrations",
             ]),
         .target(
             name: "Coral",

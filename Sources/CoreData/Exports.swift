@@ -4,7 +4,7 @@
 @_exported import Foundation
 @_exported import let StoreMigrations.ChainedLightweightStagesOption
 @_exported import let ManagedObjects.ConcurrentHistoryOption
-@_exported import class ManagedObjects.ContextPool
+@_exported import class ContextPools.ContextPool
 @_exported import enum FollowedResults.FetchedAggregate
 @_exported import struct ManagedObjects.FetchedBatches
 @_exported import struct FollowedResults.FetchedResultsDifferences
@@ -247,7 +247,7 @@
 @_exported import struct ManagedObjects.PropertyName
 @_exported import struct FoundationAdditions.Selector
 @_exported import struct SQLStores.StoreInspection
-@_exported import class ManagedObjects.TenantPool
+@_exported import class ContextPools.TenantPool
 @_exported import class FoundationAdditions.UndoManager
 @_exported import class FoundationAdditions.ValueTransformer
 @_exported import func FoundationAdditions.autoreleasepool

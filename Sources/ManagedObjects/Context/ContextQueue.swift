@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import StoreSupport
 import Synchronization
 
 // Who may wait for whom.
@@ -23,7 +24,8 @@ import Synchronization
 /// The queue on which a context's work is executed.
 final class ContextQueue: Sendable {
     let type: NSManagedObjectContextConcurrencyType
-    private let queue: DispatchQueue?
+    /// Nil if the context belongs to the thread that created it.
+    private let queue: SharedThreadQueue?
     private static let ownerKey = DispatchSpecificKey<ObjectIdentifier>()
     /// Whether the end of the context's event has been submitted to the main queue.
     let hasScheduledEndOfEvent = Atomic<Bool>(false)
@@ -50,12 +52,11 @@ final class ContextQueue: Sendable {
         self.type = type
         switch type {
         case .confinementConcurrencyType: queue = nil
-        case .mainQueueConcurrencyType: queue = Self.mainQueue
+        case .mainQueueConcurrencyType: queue = SharedThreadQueue(main: Self.mainQueue)
         case .privateQueueConcurrencyType:
-            queue = DispatchQueue(label: "NSManagedObjectContext", autoreleaseFrequency: .workItem)
-        }
-        if type == .privateQueueConcurrencyType {
-            queue?.setSpecific(key: Self.ownerKey, value: identity)
+            let own = DispatchQueue(label: "NSManagedObjectContext", autoreleaseFrequency: .workItem)
+            queue = SharedThreadQueue(own)
+            own.setSpecific(key: Self.ownerKey, value: identity)
         }
     }
 
@@ -168,7 +169,7 @@ final class ContextQueue: Sendable {
                 guard let queue = other.queue else { continue }
                 let claim = QueueClaim(of: other.identity, by: identity)
                 claim.register()
-                queue.async { claim.grantByQueue() }
+                queue.asyncWithoutTurn { claim.grantByQueue() }
                 claim.wait()
                 claims.append(claim)
             }

@@ -196,7 +196,7 @@ public let NSManagedObjectContextQueryGenerationKey = "newQueryGeneration"
 
 extension NSManagedObjectContext {
     /// Runs work, and throws the first error of the reads in it that could not throw theirs.
-    final func throwingFailedReads<Result>(_ work: () throws -> Result) throws -> Result {
+    package final func throwingFailedReads<Result>(_ work: () throws -> Result) throws -> Result {
         let outer = failedReads
         failedReads = FailedReads()
         defer { failedReads = outer }

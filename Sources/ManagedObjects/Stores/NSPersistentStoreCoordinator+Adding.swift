@@ -1,5 +1,6 @@
 import CoreDataErrors
 import Foundation
+import StoreSupport
 
 // Adding and removing stores.
 
@@ -29,6 +30,9 @@ extension NSPersistentStoreCoordinator {
         var store = try made()
         let isMigrated = try LinkedModules.migration?.migrate(store, in: self) { close(store) }
         if isMigrated == true { store = try made() }
+        if let count = options?[NSPersistentStoreConnectionPoolMaxSizeKey] as? NSNumber {
+            SharedThreads.shared.admit(connectionCount: count.intValue)
+        }
         do {
             try requireFittingModel(store)
             try assignNumber(to: store)

@@ -84,7 +84,7 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
     open func copy(with zone: NSZone? = nil) -> Any { snapshot() }
 
     /// A copy of the present values.
-    final func snapshot() -> NSPersistentStoreDescription {
+    package final func snapshot() -> NSPersistentStoreDescription {
         let copy = NSPersistentStoreDescription()
         copy.type = type
         copy.configuration = configuration

@@ -1,4 +1,5 @@
 import Foundation
+import StoreSupport
 
 /// An actor with a context of its own. The macro `@ModelActor` writes the conformance.
 ///
@@ -45,12 +46,12 @@ public protocol ModelExecutor: Executor {
 /// Runs the work of a context, one job after the other.
 public protocol SerialModelExecutor: ModelExecutor, SerialExecutor {}
 
-/// The executor of `@ModelActor`: a serial queue.
+/// The executor of `@ModelActor`: a serial queue. Like the queues of contexts, those of actors share some threads.
 public final class DefaultSerialModelExecutor: SerialModelExecutor,
     @unchecked Sendable  // because the context is used by the jobs of the queue only
 {
     public let modelContext: ModelContext
-    private let queue = DispatchQueue(label: "SwiftData.ModelActor")
+    private let queue = SharedThreadQueue(DispatchQueue(label: "SwiftData.ModelActor"))
 
     public init(modelContext: ModelContext) { self.modelContext = modelContext }
 

@@ -7,6 +7,7 @@
 
     @testable import EngineTesting
 
+    @testable import ContextPools
     @testable import ManagedObjects
     @testable import SQLStores
 

@@ -7,6 +7,7 @@
 
     import class ManagedObjects.NSPredicate
 
+    @testable import ContextPools
     @testable import ManagedObjects
     @testable import SQLStores
 
@@ -71,7 +72,8 @@
             #expect(try roundTrips { _ = try stack.context().fetch(request) } <= 2)
             #expect(try roundTrips { _ = try stack.context().fetch(request) } <= 2)
             #expect(try roundTrips { _ = try stack.context().fetch(request) } == 1)
-            #expect(try stack.context().all("Note").first?.value(forKey: "count") as? Int == 4)
+            let last = stack.context()
+            #expect(try last.all("Note").first?.value(forKey: "count") as? Int == 4)
         }
 
         @Test func `a transaction that begins with its first statements begins with each kind of statement`() throws {

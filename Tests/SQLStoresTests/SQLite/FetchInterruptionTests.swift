@@ -6,6 +6,7 @@ import Testing
 @testable import SQLiteConnections
 
 @testable import FoundationAdditions
+@testable import ContextPools
 @testable import ManagedObjects
 
 /// Fetches that are cancelled while SQLite executes them.

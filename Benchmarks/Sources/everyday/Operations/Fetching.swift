@@ -30,6 +30,36 @@ let fetching: [Operation] = [
             }
         }
     },
+    Operation("requests", "n requests at once, each with a context and ten objects") { count, meter in
+        let scene = try Scene()
+        try scene.fill(10_000)
+        let contexts = (0..<count).map { _ in
+            let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+            context.persistentStoreCoordinator = scene.coordinator
+            return context
+        }
+        let ended = DispatchGroup()
+        meter.measure {
+            for (number, context) in contexts.enumerated() {
+                ended.enter()
+                context.perform {
+                    let request = NSFetchRequest<NSManagedObject>(entityName: "Note")
+                    request.predicate = NSPredicate(format: "number >= %d", number % 9000)
+                    request.sortDescriptors = byNumber
+                    request.fetchLimit = 10
+                    for note in (try? context.fetch(request)) ?? [] { _ = note.value(forKey: "title") }
+                    ended.leave()
+                }
+            }
+            ended.wait()
+        }
+        let raw = scene.raw()
+        meter.measureRaw {
+            for number in 0..<count {
+                raw.run("SELECT * FROM ZNOTE WHERE ZNUMBER >= ? ORDER BY ZNUMBER LIMIT 10", number % 9000)
+            }
+        }
+    },
     Operation("count-unsaved", "a count while a change is unsaved", sizes: large) { count, meter in
         let scene = try Scene()
         try scene.fill(count)

@@ -1,5 +1,6 @@
 import CoreDataErrors
 import Foundation
+import ManagedObjects
 import StoreSupport
 import Synchronization
 
@@ -11,8 +12,8 @@ import Synchronization
 ///         try context.fetch(Note.fetchRequest()).map(\.title)
 ///     }
 ///
-/// The queue of a context occupies a thread while it works, so a thousand concurrent requests would need hundreds of threads. A pool
-/// needs at most ``limit`` threads. Queued requests are suspended tasks, which need no thread, and run first in, first out.
+/// Without a pool, a thousand concurrent requests have a thousand contexts, whose queues share some threads. A pool has at most ``limit``
+/// contexts at the same time. Queued requests are suspended tasks, which need no context and no thread, and run first in, first out.
 ///
 /// Each request gets a new context. It sees no objects and no settings of other requests. Cost of a request: a new context, and a
 /// continuation if the request is queued.

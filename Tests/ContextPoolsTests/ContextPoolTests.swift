@@ -5,6 +5,7 @@ import Testing
 
 @testable import EngineTesting
 
+@testable import ContextPools
 @testable import ManagedObjects
 
 /// A value for several tasks: a local `Mutex` cannot be captured by a task.

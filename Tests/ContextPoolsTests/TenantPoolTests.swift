@@ -5,6 +5,7 @@ import Testing
 
 @testable import EngineTesting
 
+@testable import ContextPools
 @testable import ManagedObjects
 
 /// Requests for the stores of many tenants, in files.
