@@ -97,7 +97,9 @@
                     RequiredInitializerRewrite(),
                     OverrideRewrite(), AmbiguousNameRewrite(), MigrationFunctionRewrite(),
                     DestinationClassRewrite(models: models),
-                ] + (usesMacro ? [ManagedClassRewrite()] : []) + [ObjectiveCAttributeRewrite(), ImportRewrite()]
+                    usesMacro ? ManagedClassRewrite() : LocalClassRewrite(), ObjectiveCAttributeRewrite(),
+                    ImportRewrite(),
+                ]
             var index = PackageIndex(files, resources: resources)
             for rewrite in rewrites {
                 // A pass applies replacements that do not overlap; nested ones need a pass for each level, which examines only the files

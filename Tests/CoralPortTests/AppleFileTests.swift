@@ -29,6 +29,17 @@
                     ])
         }
 
+        /// PredicateKit: the tests of several files have private members of the same name.
+        @Test("Members of a private extension are not those that other files name")
+        func privateMembers() {
+            let view = "import SwiftUI\nimport XCTest\n\nfinal class ViewTests: XCTestCase {}\n"
+            let dates = "private extension Date { static let now = Date() }\n"
+            let other = "import XCTest\n\nfinal class DateTests: XCTestCase { let now = 1 }\n"
+            #expect(rewritten(view + dates, other) == ["#if canImport(SwiftUI)\n" + view + dates + "#endif\n", other])
+            let named = dates.replacing("private ", with: "")
+            #expect(rewritten(view + named, other) == [view + named, other])
+        }
+
         /// ARCStorage: a repository over a storage in the keychain. EZSwiftData: tests of previews, with models of their own.
         @Test(
             "Files that use a closed one are closed with it, if no other needs them, and tests with models of SwiftData"

@@ -273,6 +273,7 @@
                         let a = Note.fetchRequest() as! NSFetchRequest<Note>
                         let b = r as! NSFetchRequest<Note>
                         let c = r as? NSFetchRequest<Note>
+                        inspect(r.copy() as! NSFetchRequest<Note>)
                         if let d = Note.fetchRequest() as? NSFetchRequest<Note> {}
                     }
                     """) == [
@@ -286,6 +287,11 @@
                             let b = NSFetchRequest<Note>(r)
                             #endif
                             let c = r as? NSFetchRequest<Note>
+                            #if canImport(ObjectiveC)
+                            inspect(r.copy() as! NSFetchRequest<Note>)
+                            #else
+                            inspect(NSFetchRequest<Note>(r))
+                            #endif
                             if let d = Optional(NSFetchRequest<Note>(entityName: Note.entity().name!)) {}
                         }
                         """
@@ -358,12 +364,44 @@
 
                             #if !canImport(ObjectiveC)
                             public required init() {
-                                fatalError("Use of unimplemented initializer 'init()'")
+                                Swift.fatalError("Use of unimplemented initializer 'init()'")
                             }
                             #endif
                         }
                         class Plain: ValueTransformer {
                             convenience init(a: Int) { self.init() }
+                        }
+                        """
+                    ])
+        }
+
+        /// PredicateKit: a store of a test, with the arguments of the superclass.
+        @Test("A store gets the initialiser that the superclass requires")
+        func stores() {
+            #expect(
+                rewritten(
+                    """
+                    import CoreData
+                    private class Shelf: NSAtomicStore {
+                        init(_ url: URL) {
+                            super.init(persistentStoreCoordinator: nil, configurationName: nil, at: url, options: nil)
+                        }
+                    }
+                    """) == [
+                        """
+                        import CoreData
+                        private class Shelf: NSAtomicStore {
+                            init(_ url: URL) {
+                                super.init(persistentStoreCoordinator: nil, configurationName: nil, at: url, options: nil)
+                            }
+
+                            #if !canImport(ObjectiveC)
+                            required init(persistentStoreCoordinator root: NSPersistentStoreCoordinator?, \
+                        configurationName name: String?, at url: URL, options: [AnyHashable: Any]? = nil) {
+                                Swift.fatalError("Use of unimplemented initializer \
+                        'init(persistentStoreCoordinator:configurationName:at:options:)'")
+                            }
+                            #endif
                         }
                         """
                     ])

@@ -36,6 +36,54 @@
                 ])
         }
 
+        /// core-data-model-description: a test declares the classes of its entities.
+        @Test("The properties of a class in a function have accessors elsewhere")
+        func localClass() {
+            var package = PortedPackage([
+                SourceFile(
+                    text: """
+                        import CoreData
+                        func f() {
+                            class Note: NSManagedObject {
+                                @NSManaged fileprivate var title: String?
+                                @objc(pages)
+                                @NSManaged var pages: NSSet!
+                            }
+                        }
+                        """)
+            ])
+            for _ in 1...2 {
+                package.rewrite()
+                #expect(
+                    package.files.map(\.text) == [
+                        """
+                        import CoreData
+                        func f() {
+                            class Note: NSManagedObject {
+                                #if canImport(ObjectiveC)
+                                @NSManaged fileprivate var title: String?
+                                #else
+                                fileprivate var title: String? {
+                                    get { ManagedProperty<String?>("title")[self] }
+                                    set { ManagedProperty<String?>("title")[self] = newValue }
+                                }
+                                #endif
+                                #if canImport(ObjectiveC)
+                                @objc(pages)
+                                @NSManaged var pages: NSSet!
+                                #else
+                                var pages: NSSet! {
+                                    get { ManagedProperty<NSSet?>("pages")[self] }
+                                    set { ManagedProperty<NSSet?>("pages")[self] = newValue }
+                                }
+                                #endif
+                            }
+                        }
+                        """
+                    ])
+            }
+        }
+
         @Test("Properties in a class and in its extensions become those of one @Managed class")
         func managedClass() {
             #expect(

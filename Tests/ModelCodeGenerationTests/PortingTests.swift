@@ -354,6 +354,12 @@ import Testing
         #expect(found(text) == ["4:1 autoreleasepool", "9:1 #selector", "12:1 @NSManaged", "15:1 @objc", "17:1 @objc"])
     }
 
+    @Test("A copy of a request can be cast")
+    func copiedRequests() {
+        #expect(found("import CoreData\nf(r.copy() as! NSFetchRequest<B>)") == [])
+        #expect(found("import CoreData\nf(r.copied() as! NSFetchRequest<B>)") == ["2:14 as! NSFetchRequest"])
+    }
+
     @Test("A finding has the format of a compiler's warning, with the replacement")
     func message() throws {
         let finding = try #require(

@@ -164,7 +164,7 @@
                             {
                                 mustStay = true
                             }
-                            members.formUnion(Self.names(of: member.decl))
+                            if !Self.isPrivate(declaration) { members.formUnion(Self.names(of: member.decl)) }
                         }
                     } else {
                         topLevel.formUnion(Self.names(of: declaration))
@@ -180,9 +180,13 @@
                 return module.map(AppleFileRewrite.modules.contains) ?? false
             }
 
-            private static func names(of declaration: DeclSyntax) -> [String] {
+            private static func isPrivate(_ declaration: DeclSyntax) -> Bool {
                 let modifiers = declaration.asProtocol((any WithModifiersSyntax).self)?.modifiers
-                if modifiers?.contains("private") == true || modifiers?.contains("fileprivate") == true { return [] }
+                return modifiers?.contains("private") == true || modifiers?.contains("fileprivate") == true
+            }
+
+            private static func names(of declaration: DeclSyntax) -> [String] {
+                if isPrivate(declaration) { return [] }
                 if let variable = declaration.as(VariableDeclSyntax.self) {
                     return variable.bindings.map(\.pattern.trimmedDescription)
                 }

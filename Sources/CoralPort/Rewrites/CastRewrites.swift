@@ -40,9 +40,9 @@
     }
 
     /// `Note.fetchRequest() as! NSFetchRequest<Note>` becomes `NSFetchRequest<Note>(entityName: Note.entity().name!)`, the same
-    /// request on all platforms; with `as?` it becomes an optional. For a forced cast of another request, and for one with `as?` of
-    /// what a method such as `Note.listRequest()` returns, the statement is written twice, for each kind of platform in a branch of
-    /// `#if`. So is a call with `NSFetchRequestResult.self` and a result type, which gets the class of the results.
+    /// request on all platforms; with `as?` it becomes an optional. For a forced cast of another request or of its copy, and for one
+    /// with `as?` of what a method such as `Note.listRequest()` returns, the statement is written twice, for each kind of platform in a
+    /// branch of `#if`. So is a call with `NSFetchRequestResult.self` and a result type, which gets the class of the results.
     struct RequestCastRewrite: Rewrite {
         func edits(in package: PackageIndex) -> PackageEdits {
             var edits = PackageEdits()
@@ -69,7 +69,8 @@
                 return SourceEdit(cast.range, cast.mark == "?" ? "Optional(\(request))" : request)
             }
             if cast.mark == "!" {
-                return file.conditional(around: cast.value, replacing: cast.range, by: "\(type)(\(value))")
+                let request = Self.original(of: cast.value) ?? value
+                return file.conditional(around: cast.value, replacing: cast.range, by: "\(type)(\(request))")
             }
             guard Self.returnsRequest(cast.value) else { return nil }
             return file.conditional(around: cast.value, replacing: cast.range, by: "Optional(\(type)(\(value)))")
@@ -80,6 +81,15 @@
         private static func returnsRequest(_ value: ExprSyntax) -> Bool {
             let member = value.as(FunctionCallExprSyntax.self)?.calledExpression.as(MemberAccessExprSyntax.self)
             return member?.declName.baseName.text.hasSuffix("etchRequest") == true
+        }
+
+        /// The request in `request.copy()`, whose type is `Any`: the request that replaces the cast is a copy too.
+        private static func original(of value: ExprSyntax) -> String? {
+            let member = value.as(FunctionCallExprSyntax.self)?.calledExpression.as(MemberAccessExprSyntax.self)
+            guard member?.declName.baseName.text == "copy", let base = member?.base?.trimmedDescription,
+                !base.contains("?")
+            else { return nil }
+            return base
         }
 
         /// The entity of `Note.fetchRequest()` or `fetchRequest()` as an expression; nil for other requests.

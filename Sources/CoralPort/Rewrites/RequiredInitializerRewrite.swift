@@ -5,7 +5,8 @@
     /// and a coordinator's `init(managedObjectModel:)`: outside Apple's platforms the superclass requires them, and on Apple's
     /// platforms the modifier is permitted. A `convenience init(context:)` of a managed object's class needs no `override` there, and
     /// becomes required too, as does the `override init()` of a transformer or a migration policy. A transformer without `init()`
-    /// gets one that stops the program, as Objective-C's does where the class has no such initialiser.
+    /// gets one that stops the program, as Objective-C's does where the class has no such initialiser. A class of stores with initialisers
+    /// of its own only gets its required one too.
     struct RequiredInitializerRewrite: Rewrite {
         func edits(in package: PackageIndex) -> PackageEdits {
             package.edits(containing: ["init("]) { Visitor(package, $0) }
@@ -14,6 +15,18 @@
         private final class Visitor: EditVisitor {
             private static let labels = [["entity", "insertInto"], ["context"], ["managedObjectModel"]]
             private static let transformers: Set<String> = ["ValueTransformer", "NSSecureUnarchiveFromDataTransformer"]
+            /// The initialisers that Core Data calls for classes that it knows by name, which these inherit only where they declare none.
+            private static let missing: [(superclasses: Set<String>, labels: [String], parameters: [String])] = [
+                (transformers, [], []),
+                (
+                    ["NSAtomicStore", "NSIncrementalStore", "NSPersistentStore"],
+                    ["persistentStoreCoordinator", "configurationName", "at", "options"],
+                    [
+                        "persistentStoreCoordinator root: NSPersistentStoreCoordinator?",
+                        "configurationName name: String?", "at url: URL", "options: [AnyHashable: Any]? = nil",
+                    ]
+                ),
+            ]
             let package: PackageIndex
             let file: SourceFile
             var module: String { file.module }
@@ -25,16 +38,20 @@
 
             override func visit(_ node: ClassDeclSyntax) -> SyntaxVisitorContinueKind {
                 let superclass = node.inheritanceClause?.inheritedTypes.first?.type.trimmedDescription ?? ""
+                guard let missing = Self.missing.first(where: { $0.superclasses.contains(superclass) }) else {
+                    return .visitChildren
+                }
                 let initializers = node.memberBlock.initializers
-                guard Self.transformers.contains(superclass),
-                    !initializers.contains(where: { $0.signature.parameterClause.parameters.isEmpty }),
+                guard !initializers.contains(where: { $0.labels == missing.labels }),
                     let designated = initializers.first(where: { !$0.modifiers.contains("convenience") })
                 else { return .visitChildren }
                 let indentation = file.indentation(at: designated.codeRange.lowerBound)
                 let access = node.modifiers.contains("public") || node.modifiers.contains("open") ? "public " : ""
+                let head = access + "required init(" + missing.parameters.joined(separator: ", ") + ") {"
+                let name = "init(" + missing.labels.map { $0 + ":" }.joined() + ")"
                 let lines = [
-                    "", "#if !canImport(ObjectiveC)", access + "required init() {",
-                    "    fatalError(\"Use of unimplemented initializer 'init()'\")", "}", "#endif",
+                    "", "#if !canImport(ObjectiveC)", head,
+                    "    Swift.fatalError(\"Use of unimplemented initializer '\(name)'\")", "}", "#endif",
                 ]
                 let end = designated.codeRange.upperBound
                 edits.append(
@@ -46,7 +63,7 @@
 
             override func visit(_ node: InitializerDeclSyntax) -> SyntaxVisitorContinueKind {
                 let parameters = node.signature.parameterClause.parameters
-                let labels = parameters.map(\.firstName.text)
+                let labels = node.labels
                 guard Self.labels.contains(labels) || labels.isEmpty && isOfNamedClass(node),
                     !node.modifiers.contains("required")
                 else { return .visitChildren }
@@ -84,6 +101,10 @@
                     ?? false
             }
         }
+    }
+
+    extension InitializerDeclSyntax {
+        fileprivate var labels: [String] { signature.parameterClause.parameters.map(\.firstName.text) }
     }
 
     extension MemberBlockSyntax {

@@ -91,7 +91,7 @@ public struct PortingFinding: Sendable, Hashable {
     ) -> [PortingFinding] {
         var conditions = ConditionStack()
         var extensions = ExtensionBlocks()
-        var transformers = TransformerClasses()
+        var required = RequiredInitializers()
         var waits = ExpectationWaits()
         var initializers = VariableInitializers()
         var imports = ImportedNames()
@@ -110,6 +110,12 @@ public struct PortingFinding: Sendable, Hashable {
                 // The elements are converted already.
                 if rule.pattern == PortingRule.bundleURLs,
                     String(decoding: line, as: UTF8.self).containsBytes(of: "{ $0 as URL }")
+                {
+                    continue
+                }
+                // A copy has the type `Any`, which can be cast.
+                if rule.pattern == PortingRule.forcedRequest,
+                    String(decoding: line[..<column], as: UTF8.self).hasSuffix(".copy() ")
                 {
                     continue
                 }
@@ -132,7 +138,7 @@ public struct PortingFinding: Sendable, Hashable {
             for column in extensions.take(line) { add(column, "override", .overrideInExtension) }
             for column in sets.literals(in: line) { add(column, "[", .assignedLiteral) }
             // These constructs may begin in an earlier line.
-            for place in transformers.take(line, number) { report(place, "init", .transformerInitializer) }
+            for (place, rule) in required.take(line, number) { report(place, "init", rule) }
             for (line, column, name) in waits.take(line, number) { report((line, column), name, .unlimitedWait) }
             for place in initializers.take(line, number) { report(place, "init", .initializerOfVariable) }
             for (column, name, rule) in imports.take(line) { add(column, name, rule) }

@@ -67,7 +67,7 @@ public struct PortingRule: Sendable, Hashable {
         PortingRule(
             bundleURLs,
             "The result is an array of `NSURL` here: write `url as URL` for its elements."),
-        PortingRule("as! NSFetchRequest", uncastRequest),
+        PortingRule(forcedRequest, uncastRequest),
         PortingRule("Foundation.ValueTransformer", unqualified),
         PortingRule("Foundation.NSPredicate", unqualified),
         PortingRule("Foundation.NSSortDescriptor", unqualified),
@@ -92,6 +92,11 @@ public struct PortingRule: Sendable, Hashable {
     static let transformerInitializer = PortingRule(
         "init",
         "Declare `required init()` too: models create a transformer of a class that they name by this initialiser here."
+    )
+    /// An initialiser of a store that is not the one by which a coordinator creates it.
+    static let storeInitializer = PortingRule(
+        "init",
+        "Declare `required init(persistentStoreCoordinator:configurationName:at:options:)` too: a coordinator creates a store by it."
     )
     /// An initialiser of a class that a variable has.
     static let initializerOfVariable = PortingRule(
@@ -122,6 +127,8 @@ public struct PortingRule: Sendable, Hashable {
     /// An array literal that is assigned to a property of type `NSSet`.
     static let assignedLiteral = PortingRule("[", setLiteral)
     private static let setLiteral = "Write `NSSet(array: […])`."
+    /// The forced cast of a request.
+    static let forcedRequest = "as! NSFetchRequest"
     /// The beginning of a call whose result has elements of another type here.
     static let bundleURLs = "urls(forResourcesWithExtension"
     static let logger = "The module os is Apple's: use the package swift-log, or `print`."

@@ -15,6 +15,10 @@ func count(_ request: NSFetchRequest<NSFetchRequestResult>, in context: NSManage
     return try context.count(for: books)
 }
 
+func inspect(_ request: NSFetchRequest<Book>, by inspector: (NSFetchRequest<Book>) -> Void) {
+    inspector(request.copy() as! NSFetchRequest<Book>)
+}
+
 func resultType() -> Any.Type {
     let type: NSFetchRequestResult.Type = NSFetchRequestResult.self
     return type

@@ -11,3 +11,9 @@ final class Cipher: ValueTransformer {
         super.init()
     }
 }
+
+final class Magazine: NSAtomicStore {
+    init(at url: URL) {
+        super.init(persistentStoreCoordinator: nil, configurationName: nil, at: url, options: nil)
+    }
+}
