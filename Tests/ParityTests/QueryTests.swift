@@ -124,6 +124,27 @@ import Testing
         }
     }
 
+    /// As PredicateKit builds subqueries, whose own tests expect the objects:
+    /// https://github.com/ftchirou/PredicateKit/blob/main/PredicateKitTests/CoreDataTests/NSManagedObjectContextExtensionsTests.swift
+    @Test(arguments: types) func aKeyPathOfASubqueryBeginsWithTheVariable(type: String) throws {
+        let (diary, context) = try filled(type)
+        defer { withExtendedLifetime(diary) {} }
+        try context.performAndWait { () throws in
+            let isCheap = NSComparisonPredicate(
+                leftExpression: NSExpression(forKeyPath: "$x.price"),
+                rightExpression: NSExpression(forConstantValue: 4), modifier: .direct, type: .lessThan)
+            let subquery = NSExpression(
+                forSubquery: NSExpression(forKeyPath: "items"), usingIteratorVariable: "x", predicate: isCheap)
+            let size = NSExpression(format: "(\(subquery))[SIZE]")
+            let threeCheapItems = NSComparisonPredicate(
+                leftExpression: size, rightExpression: NSExpression(forConstantValue: 3), modifier: .direct,
+                type: .equalTo)
+            let found = try context.all("Note", threeCheapItems)
+            #expect(found.map { $0.value(forKey: "title") as? String } == ["délta"])
+            #expect(try context.all("Note").filter { threeCheapItems.evaluate(with: $0) } == found)
+        }
+    }
+
     @Test(arguments: types) func objectsAndIDsAreConstants(type: String) throws {
         let (diary, context) = try filled(type)
         defer { withExtendedLifetime(diary) {} }

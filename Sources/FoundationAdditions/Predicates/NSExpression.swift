@@ -87,8 +87,16 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, SelfReplacing {
     /// A variable, by its name without the dollar sign.
     public convenience init(forVariable string: String) { self.init(stating: .variable(string)) }
 
-    /// Keys read one after the other, such as `folder.title`.
-    public convenience init(forKeyPath keyPath: String) { self.init(stating: .keyPath(keyPath)) }
+    /// Keys read one after the other, such as `folder.title`, or those of a variable: `$item.price` in the predicate of a subquery.
+    public convenience init(forKeyPath keyPath: String) { self.init(stating: Self.node(ofKeyPath: keyPath)) }
+
+    private static func node(ofKeyPath text: String) -> ExpressionNode {
+        guard text.hasPrefix("$") else { return .keyPath(text) }
+        let keys = text.dropFirst().split(separator: ".").map(String.init)
+        guard let variable = keys.first, text.dropFirst().hasPrefix(variable) else { return .keyPath(text) }
+        return keys.count == 1
+            ? .variable(variable) : .keyPath(base: .variable(variable), keys: Array(keys.dropFirst()))
+    }
 
     /// A Swift key path, by its name in ``KeyPathRegistry``. A key path without a name is a programmer error.
     public convenience init<Root, Value>(forKeyPath keyPath: KeyPath<Root, Value>) {
