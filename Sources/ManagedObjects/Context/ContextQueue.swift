@@ -88,23 +88,18 @@ final class ContextQueue: Sendable {
     /// started there holds no queue.
     ///
     /// The values of a thread are not in its `threadDictionary`, which converts them at each access.
-    private static var held: [ObjectIdentifier] {
-        get {
-            guard let values = pthread_getspecific(heldKey) else { return [] }
-            return Unmanaged<HeldQueues>.fromOpaque(values).takeUnretainedValue().identities
-        }
-        set {
-            if let values = pthread_getspecific(heldKey) {
-                Unmanaged<HeldQueues>.fromOpaque(values).takeUnretainedValue().identities = newValue
-            } else {
-                pthread_setspecific(heldKey, Unmanaged.passRetained(HeldQueues(newValue)).toOpaque())
-            }
-        }
+    private static var held: [ObjectIdentifier] { heldQueues?.identities ?? [] }
+
+    /// Whether work of the main queue waits for the caller's, which runs on the thread that executes the main queue.
+    static var isMainWaiting: Bool { heldQueues?.isMainWaiting ?? false }
+
+    private static var heldQueues: HeldQueues? {
+        pthread_getspecific(heldKey).map { Unmanaged<HeldQueues>.fromOpaque($0).takeUnretainedValue() }
     }
 
     private final class HeldQueues {
-        var identities: [ObjectIdentifier]
-        init(_ identities: [ObjectIdentifier]) { self.identities = identities }
+        var identities: [ObjectIdentifier] = []
+        var isMainWaiting = false
     }
 
     /// At the end of a thread its values are released.
@@ -118,10 +113,20 @@ final class ContextQueue: Sendable {
     }()
 
     /// Runs work with the queues added to those held by the caller.
-    private static func holding<T>(_ queues: [ObjectIdentifier], _ work: () -> T) -> T {
-        let before = held
-        held = before + queues
-        defer { held = before }
+    private static func holding<T>(
+        _ queues: [ObjectIdentifier], isMainWaiting: Bool = false, _ work: () -> T
+    ) -> T {
+        let values: HeldQueues
+        if let present = heldQueues {
+            values = present
+        } else {
+            values = HeldQueues()
+            pthread_setspecific(heldKey, Unmanaged.passRetained(values).toOpaque())
+        }
+        let before = (values.identities, values.isMainWaiting)
+        values.identities += queues
+        values.isMainWaiting = isMainWaiting || values.isMainWaiting
+        defer { (values.identities, values.isMainWaiting) = before }
         return work()
     }
 
@@ -141,10 +146,11 @@ final class ContextQueue: Sendable {
         // When one context's queue waits for another's, the first one stays held, and claims on it are granted
         // meanwhile.
         let waiting = Self.held + [caller]
+        let isMainWaiting = caller == Self.mainIdentity || Self.isMainWaiting
         QueueClaim.began(waiting, waitingFor: identity)
         defer { QueueClaim.ended(waiting, waitingFor: identity) }
         return try withoutActuallyEscaping(work) { work throws(E) in
-            queue.sync { Self.holding(waiting) { Result(catching: work) } }
+            queue.sync { Self.holding(waiting, isMainWaiting: isMainWaiting) { Result(catching: work) } }
         }.get()
     }
 
@@ -371,9 +377,12 @@ extension NSManagedObject {
 }
 
 extension Thread {
-    /// Whether the caller runs on the main queue, and may use a context of that queue.
+    /// Whether the caller runs on the main queue, and may use a context of that queue, or in a block that work of the main queue has
+    /// given to `performAndWait(_:)` of any context: it is executed on the same thread.
     ///
     /// In a program with an asynchronous `main` the main thread does not execute the main queue and the work of the main actor:
     /// `isMainThread` is false there.
-    public static var executesMainQueue: Bool { ContextQueue.isMain }
+    public static var executesMainQueue: Bool {
+        ContextQueue.isMain || ContextQueue.isMainWaiting || Thread.isMainThread
+    }
 }

@@ -286,4 +286,14 @@ import Testing
         #expect(Thread.executesMainQueue)
         #expect(await Task.detached { Thread.executesMainQueue }.value == false)
     }
+
+    /// CoreDataPlus and Skopelos expect that observers of a background context, whose block the main thread waits for, are called on it.
+    @Test @MainActor func aBlockThatTheMainQueueWaitsForIsExecutedOnItsThread() async {
+        let outer = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        let inner = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        #expect(outer.performAndWait { Thread.executesMainQueue })
+        #expect(outer.performAndWait { inner.performAndWait { Thread.executesMainQueue } })
+        #expect(await outer.perform { Thread.executesMainQueue } == false)
+        #expect(await outer.perform { inner.performAndWait { Thread.executesMainQueue } } == false)
+    }
 }
