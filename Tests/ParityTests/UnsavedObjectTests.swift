@@ -21,6 +21,28 @@ import Testing
         }
     }
 
+    /// SwiftDatastore's tests create objects in contexts without a coordinator: https://github.com/tomkuku/SwiftDatastore
+    @Test func aContextWithoutACoordinatorHasNewObjects() throws {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: DiaryModel.make())
+        let entities = coordinator.managedObjectModel.entitiesByName
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        try context.performAndWait { () throws in
+            let note = NSManagedObject(entity: try #require(entities["Note"]), insertInto: context)
+            let item = NSManagedObject(entity: try #require(entities["Item"]), insertInto: context)
+            item.setValue("a", forKey: "name")
+            item.setValue(note, forKey: "note")
+            #expect(context.insertedObjects == [note, item])
+            #expect(note.isInserted && note.managedObjectContext === context)
+            #expect((note.value(forKey: "items") as? NSOrderedSet)?.array as? [NSManagedObject] == [item])
+            context.delete(item)
+            context.processPendingChanges()
+            #expect(context.insertedObjects == [note])
+            #expect(throws: CocoaError.self) { try context.save() }
+            context.rollback()
+            #expect(context.insertedObjects.isEmpty)
+        }
+    }
+
     /// CoreDataPlus, `test_FaultAndMaterialize` refreshes an object that has not been saved. It becomes a fault, and its values
     /// are lost:
     /// https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/refresh(_:mergechanges:)

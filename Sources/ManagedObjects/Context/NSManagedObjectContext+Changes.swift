@@ -95,6 +95,7 @@ extension NSManagedObjectContext {
             preconditionFailure("An object that belongs to a context cannot be inserted into another one.")
         }
         guard !object.flags.contains(.inserted) else { return }
+        if !registry.contains(object.key.entity) { adoptModel(of: object) }
         if object.key.number == 0 { object.key = .temporary(entity: object.layout.index) }
         restorePoint?.keepNew(object)
         object.context = self

@@ -422,4 +422,16 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
         lastClass = nil
         registry = ObjectRegistry(entities: rootCoordinator?.managedObjectModel.orderedEntities ?? [])
     }
+
+    /// Prepares the registry for an object that is inserted into a context without a coordinator, whose model is that of its objects.
+    final func adoptModel(of object: NSManagedObject) {
+        let entity = object.entity
+        if rootCoordinator == nil, registry.layouts.isEmpty {
+            let entities = entity.managedObjectModelIfAny?.orderedEntities ?? []
+            registry = ObjectRegistry(entities: entities.isEmpty ? [entity] : entities)
+        }
+        precondition(
+            registry.contains(object.key.entity),
+            "The entity “\(entity.name ?? "")” is not in the model of the context, into which its object was inserted.")
+    }
 }

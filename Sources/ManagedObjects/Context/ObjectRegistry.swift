@@ -41,6 +41,9 @@ struct ObjectRegistry {
         tables = Array(repeating: KeyTable(), count: max(1, ordinals.count))
     }
 
+    /// Whether the registry has a table for objects of an entity.
+    func contains(_ entity: UInt16) -> Bool { Int(entity) < tableOfEntity.count }
+
     @inline(__always)
     func object(for key: ObjectKey) -> NSManagedObject? {
         tables[tableOfEntity[Int(key.entity)]].object(store: key.store, number: key.number)
