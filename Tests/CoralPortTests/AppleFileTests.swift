@@ -83,6 +83,20 @@
                 ])
         }
 
+        /// CoreDataKit searches for the files of its tests in a long loop.
+        @Test("All bundles in a statement that is too long to be written twice")
+        func allBundlesInLoop() {
+            let loop =
+                "import Foundation\nfor bundle in Bundle.allBundles {\n"
+                + String(repeating: "    print(bundle)\n", count: 9) + "}\n"
+            #expect(
+                rewritten(loop) == [
+                    loop.replacing(
+                        "Bundle.allBundles",
+                        with: "(Bundle.allBundles.isEmpty ? [Bundle.main] : Bundle.allBundles)")
+                ])
+        }
+
         /// As scout begins and ends its sessions.
         @Test("Notifications of the application by their names, without the module")
         func applicationNotifications() {

@@ -119,6 +119,8 @@
                 edits.append(SourceEdit(name.codeRange, "TimeInterval"))
             }
 
+            private static let areNoBundles = "Bundle.allBundles.isEmpty"
+
             override func visit(_ node: MemberAccessExprSyntax) -> SyntaxVisitorContinueKind {
                 if ["Thread.isMainThread", "Thread.current.isMainThread"].contains(node.trimmedDescription),
                     file.declarations.imports.contains("CoreData")
@@ -126,10 +128,12 @@
                     edits.append(
                         file.conditional(around: node, replacing: node.codeRange, by: "Thread.executesMainQueue")
                             ?? file.conditionalMembers(of: node, else: ".executesMainQueue"))
-                } else if node.trimmedDescription == "Bundle.allBundles" {
-                    edits += [file.conditional(around: node, replacing: node.codeRange, by: "[Bundle.main]")]
-                        .compactMap(
-                            \.self)
+                } else if node.trimmedDescription == "Bundle.allBundles",
+                    node.enclosing(SequenceExprSyntax.self)?.trimmedDescription.contains(Self.areNoBundles) != true
+                {
+                    edits.append(
+                        file.conditional(around: node, replacing: node.codeRange, by: "[Bundle.main]")
+                            ?? SourceEdit(node.codeRange, "(\(Self.areNoBundles) ? [Bundle.main] : Bundle.allBundles)"))
                 }
                 return .visitChildren
             }
