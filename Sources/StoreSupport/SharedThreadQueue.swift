@@ -77,16 +77,14 @@ package final class SharedThreadQueue: Sendable {
 
     private func executeFirst() { lock.withLock { state.submitted.popFirst() }?() }
 
-    /// Takes a turn.
-    fileprivate func start() {
-        queue.async { [self] in
-            executeFirst()
-            SharedThreads.shared.leave()
-            let enters = lock.withLock {
-                state.isEntered = state.submitted.count > 0
-                return state.isEntered
-            }
-            if enters { SharedThreads.shared.enter(self) }
+    /// Executes one piece of work, on the caller's thread.
+    ///
+    /// - Returns: Whether the queue waits for another turn.
+    fileprivate func takeTurn() -> Bool {
+        queue.sync { executeFirst() }
+        return lock.withLock {
+            state.isEntered = state.submitted.count > 0
+            return state.isEntered
         }
     }
 }
@@ -104,11 +102,11 @@ package final class SharedThreads: Sendable {
         var waiting = FirstInFirstOut<SharedThreadQueue>()
         var isWatched = false
 
-        /// The next queue, if it has its turn.
+        /// The next queue that has its turn; nil if the thread is not needed any more.
         mutating func next() -> SharedThreadQueue? {
-            guard turnCount < limit + addedCount, let next = waiting.popFirst() else { return nil }
-            turnCount += 1
-            return next
+            if turnCount <= limit + addedCount, let next = waiting.popFirst() { return next }
+            turnCount -= 1
+            return nil
         }
     }
     private let state = Mutex(State())
@@ -122,30 +120,40 @@ package final class SharedThreads: Sendable {
     }
 
     fileprivate func enter(_ queue: SharedThreadQueue) {
-        let (next, isToWatch) = state.withLock { state in
+        let (hasTurn, isToWatch) = state.withLock { state in
+            if state.turnCount < state.limit + state.addedCount {
+                state.turnCount += 1
+                return (true, false)
+            }
             state.waiting.append(queue)
-            let next = state.next()
-            let isToWatch = state.waiting.count > 0 && !state.isWatched
-            if isToWatch { state.isWatched = true }
-            return (next, isToWatch)
+            defer { state.isWatched = true }
+            return (false, !state.isWatched)
         }
-        next?.start()
+        if hasTurn { work(queue) }
         if isToWatch { watch(state.withLock(\.endedCount), Self.processorTime, idleCount: 0) }
     }
 
-    fileprivate func leave() {
-        state.withLock { state in
-            state.turnCount -= 1
-            state.endedCount &+= 1
-            if state.waiting.count == 0 { state.addedCount = 0 }
-            return state.next()
-        }?.start()
+    /// Lets a thread take turns, one after the other, until it is not needed any more. A queue of dispatch for each turn would need
+    /// another thread, because that of the last turn is still busy when the next one begins.
+    private func work(_ first: SharedThreadQueue) {
+        DispatchQueue(label: "SharedThreads", autoreleaseFrequency: .workItem).async { [self] in
+            var next: SharedThreadQueue? = first
+            while let queue = next {
+                let waitsAgain = queue.takeTurn()
+                next = state.withLock { state in
+                    state.endedCount &+= 1
+                    if waitsAgain { state.waiting.append(queue) }
+                    if state.waiting.count == 0 { state.addedCount = 0 }
+                    return state.next()
+                }
+            }
+        }
     }
 
     // MARK: - Work that waits
 
     /// A queue of its own, so that it has a thread when all others wait.
-    private static let watch = DispatchQueue(label: "SharedThreads")
+    private static let watch = DispatchQueue(label: "SharedThreads.watch")
     /// The milliseconds between two looks.
     private static let interval = 10
     /// The number of looks after which a turn is added in any case: a second.
@@ -172,9 +180,13 @@ package final class SharedThreads: Sendable {
                     idleCount = 0
                     state.addedCount += 1
                 }
-                return (state.next(), state.endedCount)
+                guard state.turnCount < state.limit + state.addedCount, let next = state.waiting.popFirst() else {
+                    return (nil, state.endedCount)
+                }
+                state.turnCount += 1
+                return (next, state.endedCount)
             }
-            next?.start()
+            if let next { work(next) }
             if let count { watch(count, now, idleCount: idleCount) }
         }
     }

@@ -39,10 +39,7 @@ final class ContextQueue: Sendable {
     }()
 
     /// Whether the caller runs on the main queue.
-    static var isMain: Bool {
-        _ = mainQueue
-        return executing == mainIdentity
-    }
+    static var isMain: Bool { executing == mainIdentity }
 
     /// The identity of the main queue, the same for all main-queue contexts. The queue object cannot be used:
     /// `DispatchQueue.main` may be another object at each access.
@@ -80,7 +77,9 @@ final class ContextQueue: Sendable {
 
     /// The identity of the context queue on which the caller runs; nil outside any context's queue.
     private static var executing: ObjectIdentifier? {
-        DispatchQueue.getSpecific(key: ownerKey) ?? (Thread.isMainThread ? mainIdentity : nil)
+        // The main queue has its identity from its first use on.
+        _ = mainQueue
+        return DispatchQueue.getSpecific(key: ownerKey) ?? (Thread.isMainThread ? mainIdentity : nil)
     }
 
     /// The queues that are held further up the caller's stack: a child context that is used on its parent's queue reads
