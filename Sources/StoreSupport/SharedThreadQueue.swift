@@ -57,16 +57,16 @@ package final class SharedThreadQueue: Sendable {
 
     /// Executes work after all that was submitted before, and returns its result.
     package func sync<Result>(_ work: () -> Result) -> Result {
-        let count = lock.withLock {
+        // Submitted within the lock: another caller counts on those that are noted, and its work must come after them.
+        lock.withLock {
             let count = max(state.submitted.count - state.hurriedCount, 0)
             state.hurriedCount += count
-            return count
-        }
-        // Each executes the first of what is left, so that the order is kept, whatever else is submitted.
-        for _ in 0..<count {
-            queue.async { [self] in
-                lock.withLock { state.hurriedCount -= 1 }
-                executeFirst()
+            // Each executes the first of what is left, so that the order is kept, whatever else is submitted.
+            for _ in 0..<count {
+                queue.async { [self] in
+                    lock.withLock { state.hurriedCount -= 1 }
+                    executeFirst()
+                }
             }
         }
         return queue.sync(execute: work)
