@@ -6,11 +6,12 @@ import Synchronization
 //
 // A serial dispatch queue occupies a thread while it works, and Dispatch starts up to 255 of them: a thousand requests at once, each
 // with a context, would have them all. So at most `SharedThreads.limit` queues execute work at the same time, and the others wait
-// for their turn. A turn is one piece of work. Who waits for work (`sync`) needs none of these turns, and whatever was submitted to
-// the queue before is then executed without one: a queue never waits for others to do what its caller waits for.
+// for their turn. A turn is the execution of one block.
 //
-// Work may itself wait for the work of other queues, which may have no turn. Turns are therefore added while nothing happens; see
-// `SharedThreads.watch`.
+// `sync` needs no turn, because its caller waits on a thread of its own. The blocks that were submitted before it are then executed
+// without turns too.
+//
+// A block may wait for a block of another queue that has no turn. So turns are added while no block ends; see `SharedThreads.watch`.
 
 /// A serial queue that shares its threads with the others of its kind.
 package final class SharedThreadQueue: Sendable {
@@ -21,8 +22,8 @@ package final class SharedThreadQueue: Sendable {
         var submitted = FirstInFirstOut<() -> Void>()
         /// Whether the queue has a turn, or waits for one.
         var isEntered = false
-        /// How many pieces of work will be executed without a turn, because a caller waits for them.
-        var hurriedCount = 0
+        /// The number of executions without a turn that `sync` has scheduled, and that have not begun.
+        var scheduledCount = 0
     }
     /// Unsafe because it is accessed with `lock` only; the work that it contains is executed once, on the queue.
     nonisolated(unsafe) private var state = State()
@@ -57,14 +58,14 @@ package final class SharedThreadQueue: Sendable {
 
     /// Executes work after all that was submitted before, and returns its result.
     package func sync<Result>(_ work: () -> Result) -> Result {
-        // Submitted within the lock: another caller counts on those that are noted, and its work must come after them.
+        // Scheduled within the lock: another caller schedules only what is missing, and its work must come after all of them.
         lock.withLock {
-            let count = max(state.submitted.count - state.hurriedCount, 0)
-            state.hurriedCount += count
-            // Each executes the first of what is left, so that the order is kept, whatever else is submitted.
+            let count = max(state.submitted.count - state.scheduledCount, 0)
+            state.scheduledCount += count
+            // Each executes the first block that is left, so that the order is kept.
             for _ in 0..<count {
                 queue.async { [self] in
-                    lock.withLock { state.hurriedCount -= 1 }
+                    lock.withLock { state.scheduledCount -= 1 }
                     executeFirst()
                 }
             }
@@ -95,7 +96,7 @@ package final class SharedThreads: Sendable {
 
     private struct State {
         var limit = 16
-        /// Turns beyond the limit, because the work of others waits.
+        /// The turns beyond the limit, for blocks that wait for others.
         var addedCount = 0
         var turnCount = 0
         var endedCount = 0
@@ -111,10 +112,10 @@ package final class SharedThreads: Sendable {
     }
     private let state = Mutex(State())
 
-    /// The number of queues that work now, and the largest number that may.
-    package var counts: (working: Int, limit: Int) { state.withLock { ($0.turnCount, $0.limit) } }
+    /// The largest number of queues that execute blocks at the same time while blocks end.
+    package var limit: Int { state.withLock(\.limit) }
 
-    /// Raises the limit for a store with many connections: as many queues read, and some others compute.
+    /// Raises the limit for a store with many connections: a queue for each, and eight that compute.
     package func admit(connectionCount: Int) {
         state.withLock { $0.limit = max($0.limit, min(connectionCount, 64) + 8) }
     }
@@ -161,9 +162,9 @@ package final class SharedThreads: Sendable {
     /// The number of added turns above which only patience adds more.
     private static let quickCount = 48
 
-    /// Adds a turn when no work has ended since the last look, and the process has computed less than half of the time: then work waits,
-    /// possibly for that of a queue without a turn. If it computes, or if there are many turns already, one is added after a second
-    /// without an end.
+    /// Adds a turn when no block has ended since the last look, and the process has computed less than half of the time: then blocks wait,
+    /// possibly for those of a queue without a turn. If the process computes, or if there are many turns already, one is added after
+    /// a second in which no block has ended.
     private func watch(_ ended: Int, _ time: Double, idleCount: Int) {
         Self.watch.asyncAfter(deadline: .now() + .milliseconds(Self.interval)) { [self] in
             let now = Self.processorTime

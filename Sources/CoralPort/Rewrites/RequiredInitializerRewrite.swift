@@ -49,6 +49,8 @@
                 let access = node.modifiers.contains("public") || node.modifiers.contains("open") ? "public " : ""
                 let head = access + "required init(" + missing.parameters.joined(separator: ", ") + ") {"
                 let name = "init(" + missing.labels.map { $0 + ":" }.joined() + ")"
+                // The text stops the program, because Swift writes the same for an initialiser that a class on Apple's platforms neither
+                // declares nor inherits.
                 let lines = [
                     "", "#if !canImport(ObjectiveC)", head,
                     "    Swift.fatalError(\"Use of unimplemented initializer '\(name)'\")", "}", "#endif",

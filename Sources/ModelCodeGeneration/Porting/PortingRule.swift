@@ -127,7 +127,8 @@ public struct PortingRule: Sendable, Hashable {
     /// An array literal that is assigned to a property of type `NSSet`.
     static let assignedLiteral = PortingRule("[", setLiteral)
     private static let setLiteral = "Write `NSSet(array: […])`."
-    /// The forced cast of a request.
+    /// The forced cast of a request in a ported source. It is a finding because the cast fails here: a request for other results has
+    /// another type.
     static let forcedRequest = "as! NSFetchRequest"
     /// The beginning of a call whose result has elements of another type here.
     static let bundleURLs = "urls(forResourcesWithExtension"

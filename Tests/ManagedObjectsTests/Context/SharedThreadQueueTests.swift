@@ -44,11 +44,11 @@ import Testing
         #expect(meter.most <= 64)
     }
 
-    @Test func `work that waits for that of other queues does not keep it from its turn`() throws {
+    @Test func `blocks that wait for a block of another queue do not block it`() throws {
         let stack = try TestStack()
         let last = DispatchSemaphore(value: 0)
         let ended = DispatchSemaphore(value: 0)
-        let count = 3 * SharedThreads.shared.counts.limit
+        let count = 3 * SharedThreads.shared.limit
         for _ in 0..<count {
             stack.context(.privateQueueConcurrencyType).perform {
                 last.wait()
@@ -60,10 +60,10 @@ import Testing
         for _ in 0..<count { #expect(ended.wait(timeout: .now() + 60) == .success) }
     }
 
-    @Test func `whoever waits for work waits for nothing else`() throws {
+    @Test func `performAndWait executes the blocks before it while no turn is free`() throws {
         let stack = try TestStack()
         let end = DispatchSemaphore(value: 0)
-        let count = 2 * SharedThreads.shared.counts.limit
+        let count = 2 * SharedThreads.shared.limit
         for _ in 0..<count { stack.context(.privateQueueConcurrencyType).perform { end.wait() } }
         let order = Mutex<[Int]>([])
         let context = stack.context(.privateQueueConcurrencyType)
@@ -73,7 +73,7 @@ import Testing
         for _ in 0..<count { end.signal() }
     }
 
-    @Test func `the order of work is kept for several who wait`() throws {
+    @Test func `blocks of concurrent callers are executed in the order of each caller`() throws {
         let context = try TestStack().context(.privateQueueConcurrencyType)
         let orders = Mutex<[Int: [Int]]>([:])
         DispatchQueue.concurrentPerform(iterations: 8) { writer in

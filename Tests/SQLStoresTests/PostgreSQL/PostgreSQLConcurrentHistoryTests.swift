@@ -73,7 +73,7 @@
         }
 
         /// In a database of its own, in which no other test has a transaction.
-        @Test func `the transactions of the store are told from others only where it matters`() throws {
+        @Test func `older transactions of other stores are ignored`() throws {
             let server = try #require(TestStores.server)
             let name = "settled_" + UUID().uuidString.prefix(8).lowercased()
             let creator = try PostgreSQLConnection(server)

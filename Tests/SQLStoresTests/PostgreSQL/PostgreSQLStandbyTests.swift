@@ -97,7 +97,7 @@
                     try context.setQueryGenerationFrom(nil)
                 }
                 #expect(processes.count == 1)
-                // A connection that has been lost meanwhile is replaced.
+                // A connection that the server has closed is replaced by a new one.
                 try execute(
                     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid IN "
                         + "(\(processes.map(String.init).joined(separator: ", ")))", on: server)
