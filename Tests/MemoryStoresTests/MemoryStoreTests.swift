@@ -7,6 +7,7 @@ import class FoundationAdditions.NSPredicate
 
 @testable import FoundationAdditions
 @testable import ManagedObjects
+@testable import MemoryStores
 @testable import SQLStores
 
 /// Features of the memory store: exact values, the content that readers keep, objects as arguments.
@@ -163,5 +164,37 @@ import class FoundationAdditions.NSPredicate
             try await group.waitForAll()
         }
         #expect(try bench.rows.count(matching: bench.query("Tag"), generation: nil) == 200)
+    }
+}
+
+/// The rows of a hierarchy, compared with a dictionary.
+@Suite struct MemoryTableTests {
+    @Test(arguments: 0..<20) func `rows are found by their keys after any changes`(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        var table = MemoryTable()
+        var expected: [Int64: Int64] = [:]
+        // Keys one after another, keys with gaps, and the least and greatest ones.
+        let extremes: [Int64] = [.min, .min + 1, -1, 0, .max - 1, .max]
+        func key() -> Int64 {
+            switch Int.random(in: 0..<20, using: &random) {
+            case 0: extremes.randomElement(using: &random) ?? 0
+            case 1: Int64.random(in: -1_000_000...1_000_000, using: &random)
+            default: Int64.random(in: 1...60, using: &random)
+            }
+        }
+        for step in Int64(1)...200 {
+            let keys = Set((0..<Int.random(in: 1...8, using: &random)).map { _ in key() })
+            if Bool.random(using: &random) {
+                table.put(keys.sorted().map { ($0, ValueRow(entity: 0, version: step, values: [])) })
+                for key in keys { expected[key] = step }
+            } else {
+                table.remove(keys)
+                for key in keys { expected[key] = nil }
+            }
+            let stored = zip(table.keys, table.rows).compactMap { key, row in row.map { (key, $0.version) } }
+            #expect(stored.map(\.0) == expected.keys.sorted())
+            #expect(stored.map(\.1) == stored.map { expected[$0.0] })
+            for key in extremes + Array(1...60) { #expect(table[key]?.version == expected[key]) }
+        }
     }
 }

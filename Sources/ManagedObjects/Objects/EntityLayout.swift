@@ -26,6 +26,8 @@ package final class EntityLayout: @unchecked Sendable {  // because it is immuta
         /// The key of the slot in key-value coding; nil if it is hidden. The key of an element of a composite
         /// attribute is a path: `composite.element`.
         package let name: String?
+        /// Whether this is an element of a composite attribute, so that its name is a path.
+        package let isElement: Bool
         /// The destination entity of a to-one.
         package let destination: NSEntityDescription?
         /// False for transient properties, which have no column.
@@ -42,6 +44,7 @@ package final class EntityLayout: @unchecked Sendable {  // because it is immuta
             self.kind = kind
             self.property = property
             self.name = name
+            isElement = name?.utf8.contains(UInt8(ascii: ".")) ?? false
             self.destination = destination
             self.isPersistent = isPersistent
             self.initial = initial
@@ -246,7 +249,7 @@ package final class EntityLayout: @unchecked Sendable {  // because it is immuta
 
     /// The slot of a property, if it has one.
     package func slot(named name: String) -> Int? {
-        if case .slot(let slot)? = fields[name] { slot } else { nil }
+        if case .slot(let slot)? = fieldsByKey[name] { slot } else { nil }
     }
 }
 

@@ -62,7 +62,7 @@ struct AtomicStoreCache {
 
 /// The cache nodes of an atomic store as subjects of predicate evaluation. Used while the store is locked.
 final class AtomicRowGraph: WholeRowGraph {
-    private let store: NSAtomicStore
+    fileprivate let store: NSAtomicStore
 
     init(_ store: NSAtomicStore) {
         self.store = store
@@ -76,6 +76,7 @@ final class AtomicRowGraph: WholeRowGraph {
         fileprivate let nodes: [NSAtomicStoreCacheNode]
         fileprivate let graph: AtomicRowGraph
         private var position = 0
+        private var last: RowSubject?
 
         fileprivate init(nodes: [NSAtomicStoreCacheNode], graph: AtomicRowGraph) {
             (self.nodes, self.graph) = (nodes, graph)
@@ -83,17 +84,14 @@ final class AtomicRowGraph: WholeRowGraph {
 
         mutating func next() -> RowSubject? {
             guard position < nodes.count else { return nil }
-            defer { position += 1 }
-            return graph.subject(of: nodes[position])
+            let node = nodes[position]
+            position += 1
+            let key = graph.store.key(of: node)
+            let layout = graph.store.entities[Int(key.entity)].layout
+            return RowSubject.next(
+                after: &last, key: key, layout: layout,
+                content: .source(NodeValues(store: graph.store, node: node, layout: layout)), graph: graph)
         }
-    }
-
-    private func subject(of node: NSAtomicStoreCacheNode) -> RowSubject {
-        let key = store.key(of: node)
-        let layout = store.entities[Int(key.entity)].layout
-        return RowSubject(
-            key: key, layout: layout, content: .source(NodeValues(store: store, node: node, layout: layout)),
-            graph: self)
     }
 
     private func subject(_ key: ObjectKey) -> RowSubject {

@@ -138,7 +138,9 @@ extension NSAtomicStore {
     /// - Throws: Code 134060 for a value that does not have the attribute's type.
     final func value(slot index: Int, of node: NSAtomicStoreCacheNode, layout: EntityLayout) throws -> Value {
         let slot = layout.slots[index]
-        guard slot.isPersistent, let name = slot.name, let value = Self.value(at: name, of: node) else { return .null }
+        guard slot.isPersistent, let name = slot.name,
+            let value = slot.isElement ? Self.value(at: name, of: node) : node.value(forKey: name)
+        else { return .null }
         do {
             return try self.value(value, slot: slot, archive: node.archives[name])
         } catch let error as UnacceptableValue {
@@ -167,9 +169,8 @@ extension NSAtomicStore {
         return .data(archive.flatMap { TransformableCoding.areSame($0, data) ? $0 : nil } ?? data)
     }
 
-    /// The value at the path of a slot: elements of composite attributes are in dictionaries.
+    /// The value at the path of an element of a composite attribute: elements are in dictionaries.
     private static func value(at path: String, of node: NSAtomicStoreCacheNode) -> Any? {
-        guard path.utf8.contains(UInt8(ascii: ".")) else { return node.value(forKey: path) }
         var steps = path.split(separator: ".").map(String.init)[...]
         var value = steps.popFirst().flatMap { node.value(forKey: $0) }
         while let step = steps.popFirst() { value = (value as? [String: Any])?[step] }

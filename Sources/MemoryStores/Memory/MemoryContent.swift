@@ -30,26 +30,28 @@ package struct MemoryContent: @unchecked Sendable {  // because boxed values are
     ) -> Rows {
         let table = tables[entity.rootEntity.index] ?? MemoryTable()
         return Rows(
-            table: table, keys: keys ?? table.keys,
+            table: table, keys: keys,
             entities: includingSubentities ? entity.subtree : entity.index..<(entity.index + 1))
     }
 
     /// Rows of one hierarchy. A type of its own, because a chain of lazy sequences took most of the time of a query.
     struct Rows: Sequence, IteratorProtocol {
         fileprivate let table: MemoryTable
-        fileprivate let keys: ContiguousArray<Int64>
+        /// Nil for all keys of the table.
+        fileprivate let keys: ContiguousArray<Int64>?
         fileprivate let entities: Range<Int>
         private var position = 0
 
-        fileprivate init(table: MemoryTable, keys: ContiguousArray<Int64>, entities: Range<Int>) {
+        fileprivate init(table: MemoryTable, keys: ContiguousArray<Int64>?, entities: Range<Int>) {
             (self.table, self.keys, self.entities) = (table, keys, entities)
         }
 
         mutating func next() -> (key: Int64, row: ValueRow)? {
-            while position < keys.count {
-                let key = keys[position]
+            while position < keys?.count ?? table.keys.count {
+                let key = keys?[position] ?? table.keys[position]
+                let row = keys == nil ? table.rows[position] : table[key]
                 position += 1
-                if let row = table[key], entities.contains(Int(row.entity)) { return (key, row) }
+                if let row, entities.contains(Int(row.entity)) { return (key, row) }
             }
             return nil
         }
@@ -134,37 +136,89 @@ package struct MemoryContent: @unchecked Sendable {  // because boxed values are
 
 /// The rows of one entity hierarchy in memory.
 struct MemoryTable {
-    private var rows: [Int64: ValueRow] = [:]
-    /// The keys in ascending order, which is the default order of rows.
+    /// The keys in ascending order, which is the default order of rows, with those of deleted rows.
     private(set) var keys: ContiguousArray<Int64> = []
+    /// The row of each key; nil for a deleted one.
+    private(set) var rows: ContiguousArray<ValueRow?> = []
+    private var deletedCount = 0
     /// The greatest key assigned so far.
     var lastKey: Int64 = 0
     /// The number of changes to the rows, with which an index checks whether it is still valid.
     private(set) var changeCount = 0
 
-    var count: Int { keys.count }
+    subscript(key: Int64) -> ValueRow? { position(of: key).flatMap { rows[$0] } }
 
-    subscript(key: Int64) -> ValueRow? { rows[key] }
+    /// The position of a key. Cost: constant if the keys follow one another, as they are assigned; otherwise that of a binary search.
+    func position(of key: Int64) -> Int? {
+        guard let first = keys.first, let last = keys.last, first <= key, key <= last else { return nil }
+        // Keys differ by one or more, so that their distance limits that of their positions.
+        func distance(_ one: Int64, _ other: Int64) -> Int {
+            Int(clamping: UInt64(bitPattern: other) &- UInt64(bitPattern: one))
+        }
+        var low = max(0, keys.count - 1 - distance(key, last))
+        var high = min(keys.count - 1, distance(first, key))
+        while low < high {
+            let middle = (low + high) / 2
+            if keys[middle] < key { low = middle + 1 } else { high = middle }
+        }
+        return keys[low] == key ? low : nil
+    }
 
     /// Adds or replaces rows. Cost: proportional to these rows, if their keys are greater than the existing ones.
     mutating func put(_ changed: [(key: Int64, row: ValueRow)]) {
         changeCount += 1
-        var isSorted = true
+        var others: [(key: Int64, row: ValueRow)] = []
         for (key, row) in changed {
             lastKey = max(lastKey, key)
-            guard rows.updateValue(row, forKey: key) == nil else { continue }
-            if let last = keys.last, last > key { isSorted = false }
-            keys.append(key)
+            if let position = position(of: key) {
+                if rows[position] == nil { deletedCount -= 1 }
+                rows[position] = row
+            } else if keys.last.map({ $0 < key }) ?? true {
+                append(key, row)
+            } else {
+                others.append((key, row))
+            }
         }
-        if !isSorted { keys.sort() }
+        if !others.isEmpty { merge(others.sorted { $0.key < $1.key }) }
     }
 
-    /// Removes rows. Cost: one pass over the keys.
+    /// Removes rows. Cost on average: proportional to their number.
     mutating func remove(_ removed: Set<Int64>) {
-        guard !removed.isEmpty else { return }
-        changeCount += 1
-        for key in removed { rows[key] = nil }
-        keys.removeAll { removed.contains($0) }
+        var isChanged = false
+        for case let position? in removed.map(position(of:)) where rows[position] != nil {
+            rows[position] = nil
+            deletedCount += 1
+            isChanged = true
+        }
+        if isChanged { changeCount += 1 }
+        if deletedCount > keys.count / 2 { merge([]) }
+    }
+
+    /// Adds rows with keys among the existing ones, and forgets the deleted ones. Cost: one pass over all rows.
+    private mutating func merge(_ added: [(key: Int64, row: ValueRow)]) {
+        let old = (keys: keys, rows: rows)
+        keys = []
+        rows = []
+        deletedCount = 0
+        var next = 0
+        for (key, row) in zip(old.keys, old.rows) {
+            while next < added.count, added[next].key < key {
+                append(added[next].key, added[next].row)
+                next += 1
+            }
+            if let row { append(key, row) }
+        }
+        for (key, row) in added[next...] { append(key, row) }
+    }
+
+    /// Appends a row; one with the last key replaces it.
+    private mutating func append(_ key: Int64, _ row: ValueRow) {
+        if keys.last == key {
+            rows[rows.count - 1] = row
+        } else {
+            keys.append(key)
+            rows.append(row)
+        }
     }
 }
 

@@ -4,8 +4,8 @@ import ManagedObjects
 /// The rows of a store in memory, for the evaluation of predicates and sort descriptors.
 final class MemoryRowGraph: WholeRowGraph {
     let content: MemoryContent
-    private let entities: [NSEntityDescription]
-    private let store: UInt16
+    fileprivate let entities: [NSEntityDescription]
+    fileprivate let store: UInt16
     /// The members of the relationships used so far: one pass over the rows of the other side for each.
     private var indexes: [MemberIndex.Name: MemberIndex] = [:]
     private let identify: (ObjectKey) -> NSManagedObjectID
@@ -35,10 +35,20 @@ final class MemoryRowGraph: WholeRowGraph {
     }
 
     struct Subjects: Sequence, IteratorProtocol {
-        fileprivate var rows: MemoryContent.Rows
-        fileprivate let graph: MemoryRowGraph
+        private var rows: MemoryContent.Rows
+        private let graph: MemoryRowGraph
+        private var last: RowSubject?
 
-        mutating func next() -> RowSubject? { rows.next().map { graph.subject(key: $0.key, row: $0.row) } }
+        fileprivate init(rows: MemoryContent.Rows, graph: MemoryRowGraph) {
+            (self.rows, self.graph) = (rows, graph)
+        }
+
+        mutating func next() -> RowSubject? {
+            guard let (key, row) = rows.next() else { return nil }
+            return RowSubject.next(
+                after: &last, key: ObjectKey(store: graph.store, entity: row.entity, number: key),
+                layout: graph.entities[Int(row.entity)].layout, content: .values(row.values), graph: graph)
+        }
     }
 
     /// The keys of the rows with a value that the predicate requires; nil if no index has them. A value is indexed when it is

@@ -28,13 +28,16 @@ enum KeyReading {
             "The key path passes so many to-many relationships that it has more than \(valueLimit) values.")
     }
 
+    /// Whether a key is that of the value itself.
+    static func isItself(_ key: String) -> Bool { key == "self" || key == "SELF" }
+
     /// The value of one key.
     static func value(of value: PredicateValue, forKey key: String) throws -> PredicateValue {
         switch value {
-        case .object(let subject) where key != "self" && key != "SELF":
+        case .object(let subject) where !isItself(key):
             return try subject.comparableValue(forKey: key)
         case .null: return .null
-        case .collection(let elements, let ordered) where key != "self" && key != "SELF":
+        case .collection(let elements, let ordered) where !isItself(key):
             var values: [PredicateValue] = []
             values.reserveCapacity(elements.count)
             for element in elements {
@@ -46,7 +49,7 @@ enum KeyReading {
             }
             return .collection(values, ordered: ordered)
         default:
-            if key == "self" || key == "SELF" { return value }
+            if isItself(key) { return value }
             if let property = try BuiltInProperty.value(of: value, forKey: key) { return property }
             throw PredicateEvaluationError(.unknownKey, "There is no key “\(key)” in \(value.kind).")
         }

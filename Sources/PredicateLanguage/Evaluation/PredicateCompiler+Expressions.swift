@@ -77,7 +77,16 @@ extension PredicateCompiler {
                 .tooDeep, "The key path has more than \(PredicateEvaluator.depthLimit) keys.")
         }
         if keys.count == 1, let key = keys.first, !key.hasPrefix("@") {
-            if case .evaluatedObject = base { return { try KeyReading.value(of: $0.subject, forKey: key) } }
+            if case .evaluatedObject = base {
+                let isItself = KeyReading.isItself(key)
+                return { scope in
+                    // The most frequent expression by far.
+                    guard !isItself, case .object(let subject) = scope.subject else {
+                        return try KeyReading.value(of: scope.subject, forKey: key)
+                    }
+                    return try subject.comparableValue(forKey: key)
+                }
+            }
             let read = try compile(base)
             return { try KeyReading.value(of: read($0), forKey: key) }
         }

@@ -29,17 +29,20 @@ struct PredicateCompiler {
     }
 
     private mutating func compile(_ comparison: ComparisonNode) throws -> Test {
-        let test =
-            try PredicateCompiler.adding(comparison) {
-                let left = try compile(comparison.left)
-                if let right = comparison.right.constantValue {
-                    let test = try quantified(comparison, ComparisonTest.test(comparison, against: right))
-                    return { try test(left($0)) }
-                }
-                let right = try compile(comparison.right)
-                return try compile(comparison, left, right)
-            } as Test
-        return { scope in try PredicateCompiler.adding(comparison) { try test(scope) } }
+        let test: Test
+        do { test = try compileSides(of: comparison) } catch { throw PredicateCompiler.placed(error, in: comparison) }
+        return { scope in
+            do { return try test(scope) } catch { throw PredicateCompiler.placed(error, in: comparison) }
+        }
+    }
+
+    private mutating func compileSides(of comparison: ComparisonNode) throws -> Test {
+        let left = try compile(comparison.left)
+        if let right = comparison.right.constantValue {
+            let test = try quantified(comparison, ComparisonTest.test(comparison, against: right))
+            return { try test(left($0)) }
+        }
+        return try compile(comparison, left, compile(comparison.right))
     }
 
     private func compile(_ comparison: ComparisonNode, _ left: @escaping Read, _ right: @escaping Read) throws -> Test {
@@ -81,14 +84,11 @@ struct PredicateCompiler {
         }
     }
 
-    /// Adds the text of the comparison to an error thrown by the body.
-    private static func adding<Result>(_ comparison: ComparisonNode, _ body: () throws -> Result) throws -> Result {
-        do {
-            return try body()
-        } catch var error as PredicateEvaluationError where error.place.isEmpty {
-            error.place = comparison.predicateFormat
-            throw error
-        }
+    /// The error with the text of the comparison, if it has no place yet.
+    private static func placed(_ error: any Error, in comparison: ComparisonNode) -> any Error {
+        guard var placed = error as? PredicateEvaluationError, placed.place.isEmpty else { return error }
+        placed.place = comparison.predicateFormat
+        return placed
     }
 
     /// Compiles a part of the tree one level deeper, and throws beyond the depth limit.

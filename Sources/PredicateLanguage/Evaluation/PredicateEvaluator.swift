@@ -85,6 +85,13 @@ public struct ExpressionEvaluator: @unchecked Sendable {
     public func predicateValue(for subject: Any?, variables: [String: Any?] = [:]) throws -> PredicateValue {
         try read(EvaluationScope(subject: PredicateValue(subject), variables: variables))
     }
+
+    /// The value of the expression for a subject, without the dynamic casts of the method above.
+    public func predicateValue(
+        for subject: any PredicateSubject, variables: [String: Any?] = [:]
+    ) throws -> PredicateValue {
+        try read(EvaluationScope(subject: .object(subject), variables: variables))
+    }
 }
 
 /// The reason why a predicate or an expression cannot be evaluated for an object. Foundation raises an exception in

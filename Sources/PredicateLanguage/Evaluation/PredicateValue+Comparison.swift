@@ -5,9 +5,11 @@ import Foundation
 
 extension PredicateValue: Hashable {
     public static func == (left: PredicateValue, right: PredicateValue) -> Bool {
-        switch (left, right) {
-        case (.null, .null): true
-        case (.string(let left), .string(let right)): left == right
+        // The most frequent pairs first: a switch over both values copies them.
+        if case .integer(let left) = left, case .integer(let right) = right { return left == right }
+        if case .string(let left) = left, case .string(let right) = right { return left == right }
+        if left.isNull || right.isNull { return left.isNull && right.isNull }
+        return switch (left, right) {
         case (.date(let left), .date(let right)): left == right
         case (.data(let left), .data(let right)): left == right
         case (.uuid(let left), .uuid(let right)): left == right
@@ -77,10 +79,11 @@ enum Order {
 extension PredicateValue {
     /// The order of two values of one kind, or of two numbers; nil when the kinds cannot be ordered.
     static func order(_ left: PredicateValue, _ right: PredicateValue) -> Order? {
-        switch (left, right) {
-        case (.integer(let left), .integer(let right)): Order(left, right)
-        case (.string(let left), .string(let right)): Order(left, right)
-        case (.date(let left), .date(let right)): Order(left, right)
+        // As in ``==(_:_:)``.
+        if case .integer(let left) = left, case .integer(let right) = right { return Order(left, right) }
+        if case .string(let left) = left, case .string(let right) = right { return Order(left, right) }
+        if case .date(let left) = left, case .date(let right) = right { return Order(left, right) }
+        return switch (left, right) {
         case (.uuid(let left), .uuid(let right)): Order(left.uuidString, right.uuidString)
         case (.url(let left), .url(let right)): Order(left.absoluteString, right.absoluteString)
         case (.data(let left), .data(let right)):

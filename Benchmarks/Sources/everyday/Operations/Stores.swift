@@ -29,7 +29,7 @@ let stores: [Operation] = [
     },
     Operation(
         "memory-delete", "n objects of a store in memory deleted, a save after each hundred",
-        sizes: [1000, 4000, 16000]
+        sizes: medium
     ) { count, meter in
         let scene = try memory(count)
         let notes = try scene.fetch()

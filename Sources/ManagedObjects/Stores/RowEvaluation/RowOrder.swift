@@ -93,6 +93,14 @@ package enum SortValue {
         self = isForClosure ? .original(comparable) : .plain(PredicateValue(comparable))
     }
 
+    /// A value that is not for a closure. Objects are compared by their keys, as above.
+    init(_ value: PredicateValue) {
+        switch value {
+        case .object, .other: self.init(value.value)
+        default: self = .plain(value)
+        }
+    }
+
     fileprivate var any: Any? {
         if case .original(let value) = self { value } else { nil }
     }

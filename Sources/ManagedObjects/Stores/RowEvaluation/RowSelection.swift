@@ -82,7 +82,8 @@ package struct RowSelection {
             guard let key else { return { SortValue($0, isForClosure: isForClosure) } }
             let evaluator = try Self.explaining(key) { try ExpressionEvaluator(.keyPath(key)) }
             return { row in
-                SortValue(try Self.explaining(key) { try evaluator.value(for: row) }, isForClosure: isForClosure)
+                let value = try Self.explaining(key) { try evaluator.predicateValue(for: row) }
+                return isForClosure ? SortValue(value.value, isForClosure: true) : SortValue(value)
             }
         }
         let (end, isTooLarge) = max(0, query.offset).addingReportingOverflow(query.limit)

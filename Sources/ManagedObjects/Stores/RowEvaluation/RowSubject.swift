@@ -15,9 +15,9 @@ package final class RowSubject {
         case missing
     }
 
-    package let key: ObjectKey
+    package private(set) var key: ObjectKey
     /// The layout of the row's own entity.
-    package let layout: EntityLayout
+    package private(set) var layout: EntityLayout
     package var content: Content
     /// The graph with related rows; nil after the evaluation.
     private weak var graph: (any RowGraph)?
@@ -27,6 +27,22 @@ package final class RowSubject {
         self.layout = layout
         self.content = content
         self.graph = graph
+    }
+
+    /// The subject of the next row of a search. It is the last one if nobody kept that: most rows do not match, and need no
+    /// subject of their own.
+    package static func next(
+        after last: inout RowSubject?, key: ObjectKey, layout: EntityLayout, content: Content, graph: any RowGraph
+    ) -> RowSubject {
+        guard isKnownUniquelyReferenced(&last), let subject = last else {
+            let subject = RowSubject(key: key, layout: layout, content: content, graph: graph)
+            last = subject
+            return subject
+        }
+        subject.key = key
+        if subject.layout !== layout { subject.layout = layout }
+        subject.content = content
+        return subject
     }
 
     /// The value of a slot; null if the row does not exist.
@@ -66,7 +82,9 @@ package final class RowSubject {
 
 extension RowSubject: PredicateSubject {
     package func comparableValue(forKey key: String) throws -> PredicateValue {
-        guard case .slot(let slot)? = layout.fields[key] else { return PredicateValue(try predicateValue(forKey: key)) }
+        guard case .slot(let slot)? = layout.fieldsByKey[key] else {
+            return PredicateValue(try predicateValue(forKey: key))
+        }
         return try comparableValue(slot: slot)
     }
 
@@ -87,7 +105,7 @@ extension RowSubject: PredicateSubject {
     }
 
     package func predicateValue(forKey key: String) throws -> Any? {
-        switch layout.fields[key] {
+        switch layout.fieldsByKey[key] {
         case .slot(let slot): return try predicateValue(slot: slot)
         case .toMany(let field):
             return PredicateValue.collection(

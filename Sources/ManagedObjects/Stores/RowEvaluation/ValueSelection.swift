@@ -123,6 +123,8 @@ private final class ValueGroup: PredicateSubject {
 private struct ValueColumn {
     let name: String
     private let expression: ExpressionNode
+    /// The expression, compiled.
+    private let evaluator: ExpressionEvaluator
     private let kind: EntityLayout.Slot.Kind
     private let entity: NSEntityDescription
     let isAggregate: Bool
@@ -130,12 +132,12 @@ private struct ValueColumn {
     init(_ property: NSPropertyDescription, entity: NSEntityDescription) throws {
         name = property.name
         self.entity = entity
+        let expression: ExpressionNode
         switch property {
         case let description as NSExpressionDescription:
             guard let node = description.expression?.node else {
                 throw CocoaError(.coreData, "The column “\(property.name)” has no expression.")
             }
-            _ = try RowSelection.explaining(property.name) { try ExpressionEvaluator(node) }
             expression = node
             kind = EntityLayout.Slot.Kind(description.expressionResultType)
             isAggregate = GroupAggregation(entity: entity, rows: []).contains(node)
@@ -147,15 +149,18 @@ private struct ValueColumn {
             kind = (property as? NSAttributeDescription).map { EntityLayout.Slot.Kind($0.attributeType) } ?? .undefined
             isAggregate = false
         }
+        self.expression = expression
+        evaluator = try RowSelection.explaining(property.name) { try ExpressionEvaluator(expression) }
     }
 
     /// The column's value for a group of rows.
     func value(of group: [RowSubject]) throws -> Any? {
         try RowSelection.explaining(name) {
-            let node =
-                isAggregate ? try GroupAggregation(entity: entity, rows: group).reduce(expression) : expression
-            guard isAggregate || !group.isEmpty else { return nil }
-            return converted(try ExpressionEvaluator(node).value(for: group.first))
+            if isAggregate {
+                let reduced = try GroupAggregation(entity: entity, rows: group).reduce(expression)
+                return converted(try ExpressionEvaluator(reduced).value(for: group.first))
+            }
+            return try group.first.flatMap { converted(try evaluator.predicateValue(for: $0).value) }
         }
     }
 
