@@ -164,6 +164,8 @@ struct KeyTable {
     private var mask = 0
     private(set) var count = 0
     private var looseFaults = BatchGrowth(aloneLimit: 3)
+    /// The number of slots that the next search for loose faults looks at.
+    private var searchLength = Int.max
 
     // The number is compared before the object is accessed, because every access retains it.
 
@@ -189,8 +191,11 @@ struct KeyTable {
         var slot = KeyHash.home(key.number, mask)
         // The more faults a statement reads, the more expensive it is, and the longer the search may be: 4096 slots for
         // 256 faults.
-        let reach = batchLimit * batchLimit / 16
-        for _ in 0..<min(reach, entries.count) where found.count < limit {
+        let longest = min(batchLimit * batchLimit / 16, entries.count)
+        let length = min(searchLength, longest)
+        var searched = 0
+        while searched < length, found.count < limit {
+            searched += 1
             slot = (slot + 1) & mask
             guard let object = entries[slot].object, object.page == nil, object.committed == nil,
                 object.isFaultInternally, object.key.store == key.store, object.key.number > 0, object.key != key,
@@ -198,6 +203,10 @@ struct KeyTable {
             else { continue }
             found.append(object.key)
         }
+        // A search that finds less than one fault in 512 slots costs more than the statements that it saves; on a server, whose
+        // statements cost more, in 2048. The next one is shorter, because a program may make faults one by one.
+        let isWorthwhile = found.count * batchLimit * 2 >= searched
+        searchLength = isWorthwhile ? min(length * 4, longest) : max(length / 4, 64)
         return found
     }
 

@@ -168,6 +168,26 @@ struct FaultingTests {
         #expect(last.isEmpty)
     }
 
+    @Test func `objects by ID are read together after many that were made and changed one by one`() throws {
+        let stack = try stackOfNotes(1000)
+        let context = stack.context()
+        let request = NSFetchRequest<NSManagedObjectID>(entityName: "Note")
+        request.resultType = .managedObjectIDResultType
+        let ids = try context.fetch(request)
+        // No other fault is there when these are read, so that searches for faults become short.
+        var notes = ids.prefix(500).map { id in
+            let note = context.object(with: id)
+            note.setValue("changed", forKey: "title")
+            return note
+        }
+        notes += ids.dropFirst(500).map { context.object(with: $0) }
+        let statements = log.counting {
+            let titles = notes.dropFirst(500).compactMap { $0.value(forKey: "title") as? String }
+            #expect(titles.count { $0.hasPrefix("note") } == 500)
+        }
+        #expect(statements.count <= 12, "\(statements.count) statements")
+    }
+
     @Test func `a loop in a child takes few statements, however many objects there are`() throws {
         let stack = try stackOfNotes(6000)
         let parent = stack.context(.privateQueueConcurrencyType)

@@ -2,6 +2,8 @@ import CoreData
 import Foundation
 
 private let medium = [1000, 10_000, 100_000]
+/// For what grew faster than the work beyond 16,000.
+private let large = [4000, 16000, 64000]
 
 /// Inserting, changing, deleting, saving, undoing and merging.
 let changes: [Operation] = [
@@ -175,13 +177,14 @@ let changes: [Operation] = [
         let notes = try scene.notes(100)
         try steps(count, scene, meter) { notes[$0 % 100].setValue($0, forKey: "number") }
     },
-    Operation("undo-steps-members", "n steps of one member more, made and undone") { count, meter in
+    Operation("undo-steps-members", "n steps of one member more, made and undone", sizes: large) { count, meter in
         let scene = try Scene()
         let folder = scene.make("Folder")
         let notes = try scene.notes(count)
         try steps(count, scene, meter) { notes[$0].setValue(folder, forKey: "folder") }
     },
-    Operation("undo-steps-ordered", "n steps of one ordered member more, made and undone") { count, meter in
+    Operation("undo-steps-ordered", "n steps of one ordered member more, made and undone", sizes: large) {
+        count, meter in
         let scene = try Scene()
         let note = scene.make("Note")
         try scene.context.save()
@@ -248,7 +251,8 @@ let changes: [Operation] = [
             try scene.context.save()
         }
     },
-    Operation("unique-upsert", "n objects whose unique values are stored, the new ones win") { count, meter in
+    Operation("unique-upsert", "n objects whose unique values are stored, the new ones win", sizes: large) {
+        count, meter in
         let scene = try Scene(Library.uniqueModel())
         for index in 0..<count { _ = scene.make("Account", ["name": "account \(index)"]) }
         try scene.context.save()
@@ -259,7 +263,7 @@ let changes: [Operation] = [
             try scene.context.save()
         }
     },
-    Operation("conflicts", "n conflicts resolved by property, one save") { count, meter in
+    Operation("conflicts", "n conflicts resolved by property, one save", sizes: large) { count, meter in
         let scene = try Scene()
         let notes = try scene.notes(count)
         let writer = scene.anotherContext()
