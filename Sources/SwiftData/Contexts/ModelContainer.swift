@@ -176,7 +176,8 @@ struct StoreOpening {
             if !configuration.isStoredInMemoryOnly {
                 try FileManager.default.createDirectory(
                     at: configuration.url.deletingLastPathComponent(), withIntermediateDirectories: true)
-                try MigrationRunner(schema: schema, plan: plan).migrate(configuration)
+                let part = part == nil ? nil : Set(try entityNames(of: configuration))
+                try MigrationRunner(schema: schema, plan: plan, part: part).migrate(configuration)
             }
             try coordinator.addPersistentStore(
                 ofType: NSSQLiteStoreType, configurationName: part, at: configuration.url,

@@ -27,6 +27,8 @@ public enum MigrationStage: @unchecked Sendable {  // because a migration execut
 struct MigrationRunner {
     let schema: Schema
     let plan: (any SchemaMigrationPlan.Type)?
+    /// The entities that the configuration keeps; nil if it is the only one, which keeps all.
+    let part: Set<String>?
 
     /// Migrates a store, if it exists and has another version.
     ///
@@ -36,16 +38,17 @@ struct MigrationRunner {
         guard let plan, FileManager.default.fileExists(atPath: configuration.url.path) else { return }
         let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
             ofType: NSSQLiteStoreType, at: configuration.url, options: nil)
-        func isVersion(_ schema: Schema) throws -> Bool {
-            try ManagedModelBuilder.model(of: schema).isConfiguration(
-                withName: nil, compatibleWithStoreMetadata: metadata)
+        let stored = metadata[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:]
+        func isVersion(_ schema: Schema, _ names: Set<String>) throws -> Bool {
+            try model(of: schema, names, configuration).isConfiguration(
+                withName: part == nil ? nil : configuration.name, compatibleWithStoreMetadata: metadata)
         }
-        if try isVersion(schema) { return }
+        if try isVersion(schema, part ?? []) { return }
         let versions = plan.schemas.map { ($0, Schema(versionedSchema: $0)) }
         guard let end = try versions.firstIndex(where: { try isSame($0.1, schema) }) else {
             throw SwiftDataError.unknownSchema.because("\(plan) does not have the version of the container's schema.")
         }
-        guard let start = try versions.firstIndex(where: { try isVersion($0.1) }) else {
+        guard let start = try versions.firstIndex(where: { try isVersion($0.1, Set(stored.keys)) }) else {
             throw CocoaError(
                 CocoaError.Code(rawValue: 134504),
                 userInfo: [
@@ -61,8 +64,21 @@ struct MigrationRunner {
             )
         }
         for index in start..<end {
-            try run(from: versions[index], to: versions[index + 1], at: configuration)
+            try run(
+                from: versions[index], to: versions[index + 1], Set(stored.keys).union(part ?? []), at: configuration)
         }
+    }
+
+    /// The model of a version, in which the configuration has its part of some entities.
+    private func model(
+        of schema: Schema, _ names: Set<String>, _ configuration: ModelConfiguration
+    ) throws -> NSManagedObjectModel {
+        let model = try ManagedModelBuilder.model(of: schema)
+        if part != nil {
+            model.setEntities(
+                model.entities.filter { names.contains($0.name ?? "") }, forConfigurationName: configuration.name)
+        }
+        return model
     }
 
     /// The version that is nearest to a store's, and in what it differs: a version that shipped may have been edited since.
@@ -88,7 +104,9 @@ struct MigrationRunner {
 
     private typealias Version = (type: any VersionedSchema.Type, schema: Schema)
 
-    private func run(from old: Version, to new: Version, at configuration: ModelConfiguration) throws {
+    private func run(
+        from old: Version, to new: Version, _ names: Set<String>, at configuration: ModelConfiguration
+    ) throws {
         let stage = plan?.stages.first { stage in
             switch stage {
             case .lightweight(let from, let to), .custom(let from, let to, _, _): from == old.type && to == new.type
@@ -99,22 +117,25 @@ struct MigrationRunner {
                 "No stage leads from version \(old.schema.version) to \(new.schema.version).")
         }
         if case .custom(_, _, let willMigrate?, _) = stage {
-            try work(with: old.schema, at: configuration, migrates: false, willMigrate)
+            try work(with: old.schema, names, at: configuration, migrates: false, willMigrate)
         }
-        try work(with: new.schema, at: configuration, migrates: true) { context in
+        try work(with: new.schema, names, at: configuration, migrates: true) { context in
             if case .custom(_, _, _, let didMigrate?) = stage { try didMigrate(context) }
         }
     }
 
     /// Opens the store with a version and calls a closure with a context, whose changes are saved.
     private func work(
-        with schema: Schema, at configuration: ModelConfiguration, migrates: Bool, _ body: (ModelContext) throws -> Void
+        with schema: Schema, _ names: Set<String>, at configuration: ModelConfiguration, migrates: Bool,
+        _ body: (ModelContext) throws -> Void
     ) throws {
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: try ManagedModelBuilder.model(of: schema))
+        let coordinator = NSPersistentStoreCoordinator(
+            managedObjectModel: try model(of: schema, names, configuration))
         var options = StoreOpening.options(of: configuration)
         options[NSMigratePersistentStoresAutomaticallyOption] = migrates
         let store = try coordinator.addPersistentStore(
-            ofType: NSSQLiteStoreType, configurationName: nil, at: configuration.url, options: options)
+            ofType: NSSQLiteStoreType, configurationName: part == nil ? nil : configuration.name, at: configuration.url,
+            options: options)
         defer { try? coordinator.remove(store) }
         let container = ModelContainer(schema: schema, coordinator: coordinator, configuration: configuration)
         let context = ModelContext(container)

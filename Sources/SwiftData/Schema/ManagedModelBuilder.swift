@@ -30,13 +30,29 @@ enum ManagedModelBuilder {
             description.assignedClass = ModelObject.self
             description.companion = classes[entity.name]
             for case let attribute as Schema.Attribute in entity.storedProperties {
-                guard let own = description.attributesByName[attribute.name], form(of: attribute).isPrimitive else {
-                    continue
-                }
-                own.defaultValue = unwrapped(attribute.defaultValue)
+                guard let own = description.attributesByName[attribute.name],
+                    let initial = unwrapped(attribute.defaultValue)
+                else { continue }
+                let form = form(of: attribute)
+                if case .transformed = form { continue }
+                // A value that cannot be stored is found when it is set.
+                if let stored = try? form.stored(initial, named: attribute.name) { set(stored, of: own) }
             }
         }
         return model
+    }
+
+    /// States the initial value of an attribute, or those of the elements of a composite: a migration gives them to the rows that there
+    /// are. Hashes do not contain them.
+    private static func set(_ initial: Any, of attribute: NSAttributeDescription) {
+        guard let composite = attribute as? NSCompositeAttributeDescription else {
+            attribute.defaultValue = initial
+            return
+        }
+        let values = initial as? [String: Any] ?? [:]
+        for element in composite.elements {
+            if let value = values[element.name] { set(value, of: element) }
+        }
     }
 
     private static func storedClass(_ entity: Schema.Entity, _ superclass: String?) -> StoredClass {

@@ -49,9 +49,11 @@ enum BooksV3: VersionedSchema {
     }
 }
 
-/// A version with initial values whose literals have other types than their properties.
+/// A version with initial values of every form, also with literals of other types than their properties.
 enum PricedBooks {
     enum Shape: String, Codable { case narrow, wide }
+    enum Phase: Codable { case open, closed }
+    struct Frame: Codable, Hashable { var width = 3 }
 
     @Model
     final class Book {
@@ -59,6 +61,11 @@ enum PricedBooks {
         var pages: Int
         var price: Double = 2
         var shape: Shape = .wide
+        var phase: Phase = Phase.closed
+        var frame: Frame = Frame()
+        var tags: [String] = ["new"]
+        var frames: [Frame] = [Frame()]
+        var small: UInt8 = 7
         init(title: String) {
             self.title = title
             pages = 0
@@ -85,6 +92,27 @@ enum BooksPlan: SchemaMigrationPlan {
                 }
                 try context.save()
             }, didMigrate: nil),
+    ]
+}
+
+/// Two versions of a schema of which two stores have a part each.
+enum ShelvedPlan: SchemaMigrationPlan {
+    enum V1: VersionedSchema {
+        static let versionIdentifier = Schema.Version(1, 0, 0)
+        static var models: [any PersistentModel.Type] { [BooksV1.Book.self, Shelf.self] }
+    }
+    enum V2: VersionedSchema {
+        static let versionIdentifier = Schema.Version(2, 0, 0)
+        static var models: [any PersistentModel.Type] { [BooksV2.Book.self, Shelf.self] }
+    }
+
+    static var schemas: [any VersionedSchema.Type] { [V1.self, V2.self] }
+    static let stages: [MigrationStage] = [
+        .custom(
+            fromVersion: V1.self, toVersion: V2.self, willMigrate: nil,
+            didMigrate: { context in
+                for book in try context.fetch(FetchDescriptor<BooksV2.Book>()) { book.isLong = book.pages > 100 }
+            })
     ]
 }
 
@@ -134,10 +162,47 @@ final class MigrationTests: XCTestCase {
         let books = try ModelContext(container).fetch(FetchDescriptor<PricedBooks.Book>())
         XCTAssertEqual(books.map(\.price), [2, 2, 2])
         XCTAssertEqual(books.map(\.shape), [.wide, .wide, .wide])
-        let priced = #Predicate<PricedBooks.Book> { $0.price == 2 }
-        XCTAssertEqual(try ModelContext(container).fetchCount(FetchDescriptor(predicate: priced)), 3)
+        let first = try XCTUnwrap(books.first)
+        XCTAssertEqual(first.phase, .closed)
+        XCTAssertEqual(first.tags, ["new"])
+        XCTAssertEqual(first.frames, [PricedBooks.Frame()])
+        let (wide, closed) = (PricedBooks.Shape.wide, PricedBooks.Phase.closed)
+        func count(_ predicate: Predicate<PricedBooks.Book>) throws -> Int {
+            try ModelContext(container).fetchCount(FetchDescriptor(predicate: predicate))
+        }
+        XCTAssertEqual(try count(#Predicate { $0.price == 2 }), 3)
+        XCTAssertEqual(try count(#Predicate { $0.shape == wide }), 3)
+        XCTAssertEqual(try count(#Predicate { $0.phase == closed }), 3)
+        XCTAssertEqual(try count(#Predicate { $0.frame.width == 3 }), 3)
+        XCTAssertEqual(try count(#Predicate { $0.small == 7 }), 3)
         XCTAssertEqual(
             Schema([PricedBooks.Book.self]).entities[0].attributesByName["price"]?.defaultValue as? Double, 2)
+    }
+
+    /// Each configuration has the versions of its part of the schema.
+    func testThePlanIsRunForEachOfSeveralConfigurations() throws {
+        func container<V: VersionedSchema>(of version: V.Type, _ book: any PersistentModel.Type) throws
+            -> ModelContainer
+        {
+            try ModelContainer(
+                for: Schema([book, Shelf.self], version: version.versionIdentifier), migrationPlan: ShelvedPlan.self,
+                configurations: [
+                    ModelConfiguration(
+                        "books", schema: Schema([book]), url: folder.appendingPathComponent("books.store")),
+                    ModelConfiguration(
+                        "shelves", schema: Schema([Shelf.self]), url: folder.appendingPathComponent("shelves.store")),
+                ])
+        }
+        for round in 1...2 {
+            let context = ModelContext(try container(of: ShelvedPlan.V1.self, BooksV1.Book.self))
+            context.insert(BooksV1.Book(title: "A", pages: round * 100))
+            context.insert(Shelf(label: "S"))
+            try context.save()
+        }
+        let context = ModelContext(try container(of: ShelvedPlan.V2.self, BooksV2.Book.self))
+        let books = try context.fetch(FetchDescriptor<BooksV2.Book>(sortBy: [SortDescriptor(\.pages)]))
+        XCTAssertEqual(books.map(\.isLong), [false, true])
+        XCTAssertEqual(try context.fetchCount(FetchDescriptor<Shelf>()), 2)
     }
 
     func testAStoreThatIsNewerThanTheProgramIsRefused() throws {
