@@ -35,10 +35,8 @@
                     ]
                 }
                 """,
-                "@Transient private let _$observationRegistrar = Observation.ObservationRegistrar()",
-                "\(raw: access)\(raw: isSubclass ? "override " : "")var _observationRegistrar: Observation.ObservationRegistrar? { _$observationRegistrar }",
-                "struct _SwiftDataNoType {}",
             ]
+            declarations += registrar + ["struct _SwiftDataNoType {}"]
             let markers = variables.filter { !$0.isConstant }.map { "\($0.marker) = _SwiftDataNoType()" }
             declarations.append(
                 """
@@ -73,6 +71,19 @@
                 ]
             }
             return declarations
+        }
+
+        /// The registrar of Observation, which an object of a subclass has from its superclass.
+        private var registrar: [DeclSyntax] {
+            if isSubclass {
+                return [
+                    "private var _$observationRegistrar: Observation.ObservationRegistrar { _inheritedRegistrar }"
+                ]
+            }
+            return [
+                "@Transient private let _$observationRegistrar = Observation.ObservationRegistrar()",
+                "\(raw: access)\(raw: isFinal ? "" : "final ")var _observationRegistrar: Observation.ObservationRegistrar? { _$observationRegistrar }",
+            ]
         }
 
         /// The class that first declares the backing data.

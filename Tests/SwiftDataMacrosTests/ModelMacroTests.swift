@@ -280,7 +280,7 @@
                     "@Model \(modifier) class Trip { \(modifier == "open" ? "public " : "")var name: String }",
                     "_createBackingData() \(access) var persistentBackingData",
                     "} \(access) class var schemaMetadata", "{} \(access) required init(backingData:",
-                    "() \(access) var _observationRegistrar")
+                    "() \(access) final var _observationRegistrar")
             }
         }
 
@@ -300,6 +300,7 @@
                 "set { super.persistentBackingData = newValue }",
                 "public override class var schemaMetadata: [SwiftData.Schema.PropertyMetadata] { super.schemaMetadata + [",
                 #"keypath: \BusinessTrip.purpose"#,
+                "private var _$observationRegistrar: Observation.ObservationRegistrar { _inheritedRegistrar }",
                 """
                 public required init(backingData: any SwiftData.BackingData<Root>) {
                     _purpose = _SwiftDataNoType()
@@ -311,6 +312,7 @@
             }
             XCTAssertFalse(text.contains("extension"), "The superclass has the conformances.")
             XCTAssertFalse(text.contains("funcaccess<"))
+            XCTAssertFalse(text.contains("=Observation.ObservationRegistrar()"), "An object has one registrar.")
         }
 
         /// A superclass that is not a model, or a protocol, is no reason to override anything.

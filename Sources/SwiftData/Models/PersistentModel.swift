@@ -49,6 +49,15 @@ extension PersistentModel {
     public var _observationRegistrar: ObservationRegistrar? { nil }
     public var _heldRecord: Unmanaged<ModelRecord>? { nil }
 
+    /// The registrar of the superclass: one for each object, because observers of an inherited property do not know the subclass.
+    public var _inheritedRegistrar: ObservationRegistrar {
+        guard let registrar = _observationRegistrar else {
+            preconditionFailure(
+                "The superclass of \(Self.self) has no registrar of Observation. Declare it with @Model.")
+        }
+        return registrar
+    }
+
     @inlinable
     public static func _object(of record: ModelRecord) -> Self { Self(backingData: DefaultBackingData<Self>(record)) }
 
