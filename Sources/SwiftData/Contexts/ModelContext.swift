@@ -172,10 +172,17 @@ public class ModelContext: Equatable, CustomDebugStringConvertible {
         noteChange(of: nil)
     }
 
-    /// Notes that a model is about to change.
-    func willChange(_ object: ModelObject, of owner: (any PersistentModel)?) {
-        if let owner, !object.hasChanges { kept[ObjectIdentifier(owner)] = owner }
+    /// Notes that a model is about to change. It is kept although the engine may have changed it before, at the other end of a
+    /// relationship.
+    func willChange(_ owner: (any PersistentModel)?) {
+        if let owner { kept[ObjectIdentifier(owner)] = owner }
         saving.noteChange(in: self)
+    }
+
+    /// Releases the models that were kept for their unsaved changes.
+    private func releaseKept() {
+        kept = [:]
+        recordContext.beginUnitOfWork()
     }
 
     /// Notes that a model of an observed context has changed.
@@ -220,7 +227,7 @@ public class ModelContext: Equatable, CustomDebugStringConvertible {
         for object in managedContext.updatedObjects { (object as? ModelObject)?.discardRefusals() }
         managedContext.rollback()
         managedContext.undoManager?.removeAllActions()
-        kept = [:]
+        releaseKept()
         noteChange(of: nil)
     }
 
@@ -232,7 +239,7 @@ public class ModelContext: Equatable, CustomDebugStringConvertible {
         foreignSaves.merge(into: managedContext)
         guard managedContext.hasChanges else { return }
         try SavedChanges(of: self).save()
-        kept = [:]
+        releaseKept()
     }
 
     /// Calls a closure, and saves. An error of the closure, or of the save, discards all unsaved changes.

@@ -201,7 +201,8 @@ enum FetchOrder {
 
     private static func name(of keyPath: AnyKeyPath, in modelClass: ModelClass) -> String? {
         let path = modelClass.property(keyPath).map { [$0] } ?? KeyPathProbe.path(of: keyPath, in: modelClass)
-        guard let path, let last = path.last, !last.isToMany, case .primitive? = last.form else { return nil }
+        guard let path, let last = path.last, !last.isToMany, !last.isEphemeral, case .primitive? = last.form
+        else { return nil }
         return path.map(\.name).joined(separator: ".")
     }
 }

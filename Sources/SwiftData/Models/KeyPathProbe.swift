@@ -1,76 +1,228 @@
+import CoreData
 import Foundation
 
 /// Finds the properties that a key path reads, by reading it from an object that notes them.
 ///
 /// A key path does not reveal its components. Those of one property are found in a table; others, such as `\.owner?.name` or an
 /// inherited property with the subclass as root, are read once from a probe, which answers with further probes.
+///
+/// The key path of a computed property reads stored ones too. So each answer must be what the key path returns, for several answers, and
+/// nothing may be read beside the path: `!isDone` and `abs(score)` are not the properties that they read.
 enum KeyPathProbe {
     /// The properties of a path, from the class on; nil if the key path reads anything else.
     static func path(of keyPath: AnyKeyPath, in modelClass: ModelClass) -> [ModelProperty]? {
+        guard modelClass.isProbeable else { return nil }
         func read<Model: PersistentModel>(_: Model.Type) -> [ModelProperty]? {
             guard let path = keyPath as? PartialKeyPath<Model> else { return nil }
-            let log = Log()
-            let probe = Model(backingData: DefaultBackingData<Model>(ModelRecord(modelClass, probe: log)))
-            log.root = probe
-            _ = probe[keyPath: path]
-            guard !log.isForeign, let last = log.properties.last,
-                last.valueType == type(of: keyPath).valueType
-                    || last.valueType == unwrappedType(type(of: keyPath).valueType)
-            else { return nil }
-            return log.properties
+            var found: [ModelProperty]?
+            for answers in ProbeAnswers.all {
+                let log = Log(answers)
+                let record = ModelRecord(modelClass, probe: log)
+                log.next = record
+                defer { log.end() }
+                let probe = Model(backingData: DefaultBackingData<Model>(record))
+                let value: Any = probe[keyPath: path]
+                guard !log.isForeign, let last = log.properties.last, log.isAnswer(value),
+                    found?.elementsEqual(log.properties, by: ===) != false,
+                    last.valueType == type(of: keyPath).valueType
+                        || last.valueType == unwrappedType(type(of: keyPath).valueType)
+                else { return nil }
+                found = log.properties
+            }
+            return found
         }
         return _openExistential(modelClass.type, do: read)
     }
 
     /// What was read.
     final class Log {
-        var properties: [ModelProperty] = []
-        /// Whether a value was read that has no form to answer with.
-        var isForeign = false
-        var root: AnyObject?
+        private let answers: ProbeAnswers
+        private(set) var properties: [ModelProperty] = []
+        /// Whether something was read that is not the next part of a path.
+        private(set) var isForeign = false
+        /// The record that the next part of the path reads.
+        var next: ModelRecord?
+        private var answer: Any?
 
-        /// The answer to the reading of a property.
-        func value<Value>(of property: TypedProperty<Value>) -> Value? {
+        init(_ answers: ProbeAnswers) { self.answers = answers }
+
+        /// The answer to the reading of a property; nil if the type has none.
+        func value<Value>(of property: TypedProperty<Value>, by record: ModelRecord) -> Value? {
+            if record !== next { isForeign = true }
             properties.append(property)
-            if let destination = property.destination, !property.isToMany {
-                func probe<Model: PersistentModel>(_: Model.Type) -> (any PersistentModel)? {
-                    Model(backingData: DefaultBackingData<Model>(ModelRecord(ModelClass.of(Model.self), probe: self)))
-                }
-                return _openExistential(destination, do: probe).flatMap { property.value(of: [$0]) } as? Value
+            next = nil
+            let value = value(of: property)
+            answer = value
+            return value
+        }
+
+        private func value<Value>(of property: TypedProperty<Value>) -> Value? {
+            if let destination = property.destination {
+                let probe = probe(of: destination)
+                guard property.isToMany else { return property.value(of: [probe]) as? Value }
+                // Many members: one that is left out, or another order, shows that the key path does not return all of them.
+                let other = self.probe(of: destination)
+                next = nil
+                return property.value(of: [other] + [any PersistentModel](repeating: probe, count: 300)) as? Value
             }
-            if let empty = property.emptyOrDefault { return empty }
-            return (BlankDecoder.value(of: unwrappedType(Value.self)) as? Value)
+            return answers.value(of: property)
+        }
+
+        private func probe(of destination: any PersistentModel.Type) -> any PersistentModel {
+            func made<Model: PersistentModel>(_: Model.Type) -> any PersistentModel {
+                let record = ModelRecord(ModelClass.of(Model.self), probe: self)
+                next = record
+                return Model(backingData: DefaultBackingData<Model>(record))
+            }
+            return _openExistential(destination, do: made)
+        }
+
+        /// Releases what refers to the log in turn.
+        func end() { (next, answer) = (nil, nil) }
+
+        /// Whether a value is the last answer.
+        func isAnswer(_ value: Any) -> Bool {
+            guard let answer = unwrapped(answer), let value = unwrapped(value) else {
+                return unwrapped(answer) == nil && unwrapped(value) == nil
+            }
+            if let collection = answer as? [any PersistentModel], let other = value as? [any PersistentModel] {
+                return collection.elementsEqual(other, by: ===)
+            }
+            if let one = answer as? AnyHashable, let other = value as? AnyHashable { return one == other }
+            guard type(of: answer) == type(of: value), let one = answer as? any Encodable,
+                let other = value as? any Encodable
+            else { return false }
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = .sortedKeys
+            return (try? encoder.encode(one)) == (try? encoder.encode(other))
         }
     }
 }
 
-/// Decodes a blank value of a type: zeros, empty texts, and the first case of an enumeration.
-struct BlankDecoder {
-    static func value(of type: any Any.Type) -> Any? {
+/// One set of the values with which probes answer.
+struct ProbeAnswers {
+    private let number: Int
+
+    /// Two answers for each type: what a computed property does to one of them may leave it as it is. The second answer for an
+    /// optional is nil.
+    static let all = [ProbeAnswers(number: 0), ProbeAnswers(number: 1)]
+
+    /// The answer of an attribute; nil if there is none for its type.
+    func value<Value>(of property: TypedProperty<Value>) -> Value? {
+        if number == 1, property.isOptional, let empty = property.emptyOrDefault { return empty }
+        return (value(of: unwrappedType(Value.self)) as? Value) ?? property.emptyOrDefault
+    }
+
+    /// Whether there is an answer for each value of a property.
+    static func exist(for property: ModelProperty) -> Bool {
+        property.isRelationship || property.isOptional || property.defaultValue != nil
+            || all.allSatisfy { $0.value(of: property.valueType) != nil }
+    }
+
+    private static let keys = [UUID(), UUID()]
+
+    /// A value of a type. Small numbers of both signs, because the program's own code may compute with them.
+    func value(of type: any Any.Type) -> Any? {
+        let isFirst = number == 0
         switch type {
-        case is String.Type: return ""
-        case is Bool.Type: return false
-        case is Int.Type: return 0
-        case is Int64.Type: return Int64(0)
-        case is Int32.Type: return Int32(0)
-        case is Int16.Type: return Int16(0)
-        case is Double.Type: return 0.0
-        case is Float.Type: return Float(0)
-        case is Decimal.Type: return Decimal(0)
-        case is Date.Type: return Date(timeIntervalSinceReferenceDate: 0)
-        case is UUID.Type: return UUID()
-        case is URL.Type: return URL(fileURLWithPath: "/")
-        case is Data.Type: return Data()
+        case is String.Type: return isFirst ? "Bé a " : " zÀ"
+        case is Bool.Type: return isFirst
+        case is Double.Type: return isFirst ? 5.25 : -3.75
+        case is Float.Type: return isFirst ? Float(5.25) : Float(-3.75)
+        case is Decimal.Type: return isFirst ? Decimal(525) / 100 : Decimal(-375) / 100
+        case is Date.Type: return Date(timeIntervalSinceReferenceDate: isFirst ? 12_345.25 : -98_765.75)
+        case is UUID.Type: return Self.keys[number]
+        case is URL.Type: return URL(fileURLWithPath: isFirst ? "/a/B.c" : "/d")
+        case is Data.Type: return Data(isFirst ? [5, 2] : [3, 9, 1])
+        case let integer as any FixedWidthInteger.Type:
+            func made<I: FixedWidthInteger>(_: I.Type) -> Any { isFirst ? I(5) : I(exactly: -3) ?? I(3) }
+            return made(integer)
         default: break
         }
+        if let value = enumerationCase(of: type) { return value }
+        guard let decodable = type as? any Decodable.Type else { return nil }
+        return try? decodable.init(from: AnswerDecoder(answers: self))
+    }
+
+    private func enumerationCase(of type: any Any.Type) -> Any? {
         if let iterable = type as? any CaseIterable.Type {
-            func first<T: CaseIterable>(_: T.Type) -> Any? { T.allCases.first }
-            return first(iterable)
+            func one<T: CaseIterable>(_: T.Type) -> Any? {
+                let cases = Array(T.allCases)
+                return cases.isEmpty ? nil : cases[number % cases.count]
+            }
+            return one(iterable)
         }
-        if let collection = type as? any ExpressibleByArrayLiteral.Type {
-            func empty<T: ExpressibleByArrayLiteral>(_: T.Type) -> Any { T() }
-            return _openExistential(collection, do: empty)
+        guard let cases = EnumerationLayout.cases(of: type), !cases.isEmpty, !cases.contains(where: \.hasPayload)
+        else { return nil }
+        func one<T>(_: T.Type) -> Any? {
+            guard MemoryLayout<T>.size == 1 else { return nil }
+            // Unsafe because Swift makes no case by its number. An enumeration without payloads is this number in one byte.
+            return withUnsafeBytes(of: UInt8(number % cases.count)) { $0.load(as: T.self) }
         }
-        return nil
+        return _openExistential(type, do: one)
+    }
+}
+
+/// Decodes a structure whose stored properties have the answers of their types.
+private struct AnswerDecoder: Decoder {
+    let answers: ProbeAnswers
+    let codingPath: [any CodingKey] = []
+    let userInfo: [CodingUserInfoKey: Any] = [:]
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedDecodingContainer<Key> {
+        KeyedDecodingContainer(Container(answers: answers))
+    }
+    func unkeyedContainer() -> any UnkeyedDecodingContainer { Empty(answers: answers) }
+    func singleValueContainer() -> any SingleValueDecodingContainer { Single(answers: answers) }
+
+    /// Why a type is not decoded.
+    struct NoAnswer: Error {}
+
+    private struct Container<Key: CodingKey>: KeyedDecodingContainerProtocol {
+        let answers: ProbeAnswers
+        let codingPath: [any CodingKey] = []
+        let allKeys: [Key] = []
+
+        func contains(_ key: Key) -> Bool { true }
+        func decodeNil(forKey key: Key) -> Bool { true }
+        func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T { try answers.decoded() }
+        func nestedContainer<K: CodingKey>(keyedBy type: K.Type, forKey key: Key) -> KeyedDecodingContainer<K> {
+            KeyedDecodingContainer(Container<K>(answers: answers))
+        }
+        func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedDecodingContainer { Empty(answers: answers) }
+        func superDecoder() -> any Decoder { AnswerDecoder(answers: answers) }
+        func superDecoder(forKey key: Key) -> any Decoder { AnswerDecoder(answers: answers) }
+    }
+
+    /// An array without elements.
+    private struct Empty: UnkeyedDecodingContainer {
+        let answers: ProbeAnswers
+        let codingPath: [any CodingKey] = []
+        let count: Int? = 0
+        let isAtEnd = true
+        let currentIndex = 0
+
+        func decodeNil() throws -> Bool { throw NoAnswer() }
+        func decode<T: Decodable>(_ type: T.Type) throws -> T { throw NoAnswer() }
+        func nestedContainer<K: CodingKey>(keyedBy type: K.Type) throws -> KeyedDecodingContainer<K> {
+            throw NoAnswer()
+        }
+        func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer { throw NoAnswer() }
+        func superDecoder() throws -> any Decoder { throw NoAnswer() }
+    }
+
+    private struct Single: SingleValueDecodingContainer {
+        let answers: ProbeAnswers
+        let codingPath: [any CodingKey] = []
+
+        func decodeNil() -> Bool { false }
+        func decode<T: Decodable>(_ type: T.Type) throws -> T { try answers.decoded() }
+    }
+}
+
+extension ProbeAnswers {
+    fileprivate func decoded<T: Decodable>() throws -> T {
+        guard let value = value(of: unwrappedType(T.self)) as? T else { throw AnswerDecoder.NoAnswer() }
+        return value
     }
 }

@@ -19,6 +19,15 @@ final class ModelClass: @unchecked Sendable {  // because it is immutable but fo
     private var otherKeyPaths: [AnyKeyPath: ModelProperty?] = [:]
     private let lock = NSLock()
 
+    /// Whether probes can answer for each property of the class, and of those that its relationships lead to.
+    var isProbeable: Bool {
+        if let known = lock.withLock({ probeable }) { return known }
+        let found = Self.reachable(from: [type]).allSatisfy { $0.properties.allSatisfy(ProbeAnswers.exist) }
+        lock.withLock { probeable = found }
+        return found
+    }
+    private var probeable: Bool?
+
     private static let known = Mutex<[ObjectIdentifier: ModelClass]>([:])
 
     /// The description of a model. Cost: a lock and a look-up after the first time.

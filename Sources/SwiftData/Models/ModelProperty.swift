@@ -69,6 +69,8 @@ class ModelProperty: @unchecked Sendable {  // because it is immutable
     }
     /// Adds the models of a relationship to those that the other ends have set already.
     func link(_ value: Any, in object: ModelObject, of record: ModelRecord) { setAny(value, in: object, of: record) }
+    /// The model of a relationship that always has one; nil if it may be nil, or is.
+    func requiredModel(in object: ModelObject, of record: ModelRecord) -> Any? { nil }
     /// The value of a relationship to models.
     func value(of models: [any PersistentModel]) -> Any? { nil }
 

@@ -23,6 +23,8 @@ public final class ModelRecord {
     private var isTaken = false
     /// Whether the deletion was saved. The record keeps the last known values.
     private var isGone = false
+    /// The unit of work in which the context has last kept the model.
+    @exclusivity(unchecked) private var keptIn: UInt32 = 0
 
     /// What a record has while it has no row.
     private final class OwnValues {
@@ -118,6 +120,10 @@ public final class ModelRecord {
     /// Makes the record that of a managed object. The caller has moved the values.
     func attach(_ object: ModelObject, in context: RecordContext) {
         setRow(object, in: context)
+        // A model may be inserted again after its deletion.
+        isGone = false
+        // The context keeps every model that it inserts.
+        keptIn = context.unitOfWork
         own?.values = []
         // After a rollback the model has its first identifier again.
         if own?.temporaryIdentifier == nil { own = nil }
@@ -125,9 +131,24 @@ public final class ModelRecord {
 
     /// Notes the values before the deletion is saved.
     func keepValues() {
-        guard object != nil else { return }
-        // Related objects may be gone too.
-        madeOwn.lastValues = modelClass.properties.map { $0.isRelationship ? nil : anyValue(of: $0) }
+        guard let object else { return }
+        keepRequiredModels(of: object)
+        let required = own?.lastValues
+        madeOwn.lastValues = modelClass.properties.map { property in
+            // Related objects may be gone too.
+            property.isRelationship ? required?[property.index] : anyValue(of: property)
+        }
+    }
+
+    /// Notes the models of the relationships that always have one, before a deletion empties them: a program that reads one would be
+    /// stopped.
+    func keepRequiredModels(of object: ModelObject) {
+        for property in modelClass.properties {
+            guard let model = property.requiredModel(in: object, of: self) else { continue }
+            let own = madeOwn
+            if own.lastValues == nil { own.lastValues = [Any?](repeating: nil, count: modelClass.properties.count) }
+            own.lastValues?[property.index] = model
+        }
     }
 
     /// Makes the values that `keepValues()` has noted the record's own: after the deletion was saved, or the insertion was rolled back.
@@ -181,7 +202,6 @@ public final class ModelRecord {
         }
         found._withUnsafeGuaranteedRef { property in
             if let row {
-                if isGone { return }
                 row._withUnsafeGuaranteedRef { set(value, of: property, in: $0, owner) }
             } else if property.isRelationship, let owner {
                 PendingLinks(owner: owner, record: self).set(value, of: property)
@@ -195,7 +215,10 @@ public final class ModelRecord {
         _ value: Value, of property: TypedProperty<Value>, in object: ModelObject, _ owner: (any PersistentModel)?
     ) {
         contextReference?._withUnsafeGuaranteedRef { context in
-            if context.mustKnow(of: object) { context.model?.willChange(object, of: owner) }
+            if context.mustKnow(of: keptIn) {
+                context.model?.willChange(keptIn == context.unitOfWork ? nil : owner)
+                if owner != nil { keptIn = context.unitOfWork }
+            }
         }
         object.announcing(owner == nil ? nil : property) { property.set(value, in: object, of: self) }
         contextReference?._withUnsafeGuaranteedRef { context in
@@ -230,8 +253,7 @@ public final class ModelRecord {
             if let value = stored as? Value { return value }
         }
         if let probe = own?.probe {
-            if let value = probe.value(of: property) { return value }
-            probe.isForeign = true
+            if let value = probe.value(of: property, by: self) { return value }
         }
         return property.missingValue(of: modelClass)
     }
@@ -297,6 +319,11 @@ package final class ModelObject: NSManagedObject {
     /// The key of the ``ChangeListeners`` in the user info of a context.
     static let listenersKey = "SwiftData.listeners"
 
+    package override func prepareForDeletion() {
+        super.prepareForDeletion()
+        model?._record?.keepRequiredModels(of: self)
+    }
+
     /// Forgets what was refused, with the other changes that are discarded.
     func discardRefusals() { refused = [] }
 
@@ -338,6 +365,12 @@ final class RecordContext {
 
     init(_ managed: NSManagedObjectContext) { self.managed = managed }
 
-    /// Whether the context does anything before a change of an object.
-    func mustKnow(of object: ModelObject) -> Bool { savesByItself || !object.hasChanges }
+    /// The number of the unit of work: a save or a rollback ends it.
+    @exclusivity(unchecked) private(set) var unitOfWork: UInt32 = 1
+
+    /// Begins the next unit of work, for which no model is kept yet.
+    func beginUnitOfWork() { unitOfWork = unitOfWork == .max ? 1 : unitOfWork + 1 }
+
+    /// Whether the context does anything before a change of a model that it has last kept in a unit of work.
+    func mustKnow(of keptIn: UInt32) -> Bool { savesByItself || keptIn != unitOfWork }
 }

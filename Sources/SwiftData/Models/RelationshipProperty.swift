@@ -14,6 +14,11 @@ final class ToOneProperty<Model: PersistentModel>: TypedProperty<Model>,
         preconditionFailure("\(record.modelClass.name).\(name) is nil in the store. Make its type optional.")
     }
 
+    override func requiredModel(in object: ModelObject, of record: ModelRecord) -> Any? {
+        let model: Model? = record.relatedModel(key, of: object)
+        return model
+    }
+
     override func set(_ value: Model, in object: ModelObject, of record: ModelRecord) {
         record.setRelatedModel(value, key, of: object)
     }

@@ -48,10 +48,14 @@ public final class ResultsObserver<Element: PersistentModel, SectionTitle: Hasha
         staleness = Staleness(isolation)
         current = FetchResultsCollection(count: 0) { _ in preconditionFailure("There are no results.") }
         try fetch()
-        let entities = observedEntities
-        let staleness = staleness
         staleness.results = self
-        registration = context.observe { change in
+        observe()
+    }
+
+    /// Observes the changes that may change the results.
+    private func observe() {
+        let (entities, staleness) = (observedEntities, staleness)
+        registration = modelContext.observe { change in
             if let changed = change.entities, let entities, changed.isDisjoint(with: entities) { return }
             staleness.note(isLocal: change.isLocal)
         }
@@ -90,6 +94,8 @@ public final class ResultsObserver<Element: PersistentModel, SectionTitle: Hasha
             registrar.withMutation(of: self, keyPath: \.sortBy) {
                 descriptor.sortBy = (section?.order ?? []) + newValue
             }
+            // The new order may read related models.
+            observe()
             staleness.note(isLocal: true)
         }
     }

@@ -41,6 +41,7 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
             }
             throw Untranslatable(node: "A property of \(modelClass.name) that is not persisted")
         }
+        if property.isEphemeral { throw Untranslatable(node: "The ephemeral property \(property.name)") }
         let path = ExpressionNode.keyPath(base: base.rootOfPath, keys: base.keysOfPath + [property.name])
         let canBeNull = baseCanBeNull || property.isOptional
         if let destination = property.destination {

@@ -167,8 +167,8 @@ private struct RangeBounds {
         if let built = range as? any BuiltRange {
             (lower, upper) = (try translation.term(built.lowerPart, 0), try translation.term(built.upperPart, 1))
             isClosed = built.isClosed
-        } else if let leaf = try translation.term(range).cases.first?.leaf, case .constant(let captured) = leaf,
-            let range = captured.value as? any CapturedRange
+        } else if case let cases = try translation.term(range).cases, cases.count == 1, cases[0].guards.isEmpty,
+            case .constant(let captured) = cases[0].leaf, let range = captured.value as? any CapturedRange
         {
             isClosed = range.isClosed
             lower = Term(.constant(captured.derived { ($0 as? any CapturedRange)?.lowerValue ?? $0 }))
@@ -290,6 +290,10 @@ extension Leaf {
 
 extension PredicateExpressions.Arithmetic: TranslatableExpression {
     func term(_ translation: Translation) throws -> Term {
+        // SQL computes with doubles: 0.1 + 0.2 is not 0.3 there.
+        if LHS.Output.self is Decimal.Type || LHS.Output.self is Float.Type {
+            throw Untranslatable(node: "Arithmetic of \(LHS.Output.self)")
+        }
         let selector =
             switch op {
             case .add: "add:to:"

@@ -78,6 +78,8 @@ struct SchemaBuilder {
 
 extension ModelProperty {
     var isOptional: Bool { valueType is any OptionalType.Type }
+    /// Whether the property has a value in memory only.
+    var isEphemeral: Bool { (metadata as? Schema.Attribute)?.isTransient == true }
 }
 
 /// A property of an entity in a ``Schema``: an attribute, a relationship, or a statement about several of them.
