@@ -13,7 +13,7 @@
             }
             let (get, set) =
                 variable.isTransformable ? ("getTransformableValue", "setTransformableValue") : ("getValue", "setValue")
-            // Made once for each reading, because making it counts references. With the type that both calls take, because converting it
+            // Made once for each access, because making it counts references. With the type that both calls take, because converting it
             // counts them too.
             let keyPath = "\\\(enclosingClass(in: context)).\(variable.name)"
             return [
@@ -33,8 +33,9 @@
                 """,
                 """
                 set {
-                    _$observationRegistrar.withMutation(of: self, keyPath: \\.\(raw: variable.name)) {
-                        self.\(raw: set)(forKey: \\.\(raw: variable.name), to: newValue)
+                    let keyPath: Swift.KeyPath = \(raw: keyPath)
+                    _$observationRegistrar.withMutation(of: self, keyPath: keyPath) {
+                        self.\(raw: set)(forKey: keyPath, to: newValue)
                     }
                 }
                 """,

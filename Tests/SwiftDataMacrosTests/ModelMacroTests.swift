@@ -118,8 +118,9 @@
                                 return self.getValue(forKey: keyPath)
                             }
                             set {
-                                _$observationRegistrar.withMutation(of: self, keyPath: \.name) {
-                                    self.setValue(forKey: \.name, to: newValue)
+                                let keyPath: Swift.KeyPath = \Trip.name
+                                _$observationRegistrar.withMutation(of: self, keyPath: keyPath) {
+                                    self.setValue(forKey: keyPath, to: newValue)
                                 }
                             }
                         }
@@ -137,8 +138,9 @@
                                 return self.getTransformableValue(forKey: keyPath)
                             }
                             set {
-                                _$observationRegistrar.withMutation(of: self, keyPath: \.`default`) {
-                                    self.setTransformableValue(forKey: \.`default`, to: newValue)
+                                let keyPath: Swift.KeyPath = \Trip.`default`
+                                _$observationRegistrar.withMutation(of: self, keyPath: keyPath) {
+                                    self.setTransformableValue(forKey: keyPath, to: newValue)
                                 }
                             }
                         }

@@ -70,10 +70,11 @@ final class ModelClass: @unchecked Sendable {  // because it is immutable but fo
         var properties = inherited
         var groups: [any PropertyGroups] = []
         for element in metadata where !inheritedKeyPaths.contains(element.keypath) {
-            if let group = element.metadata as? any PropertyGroups {
-                groups.append(group)
-            } else {
+            let metadata = element.metadata
+            if metadata == nil || metadata is Schema.Attribute || metadata is Schema.Relationship {
                 properties.append(ModelProperty.made(from: element, index: properties.count))
+            } else if let group = metadata as? any PropertyGroups {
+                groups.append(group)
             }
         }
         let inheritedGroups = superclass.map { $0.allGroups.count } ?? 0

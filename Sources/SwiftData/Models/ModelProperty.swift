@@ -1,5 +1,7 @@
 import CoreData
+import Foundation
 import ManagedObjects
+import ModelFiles
 
 /// One persisted property of a model class: how its value is read from a managed object and written to it.
 class ModelProperty: @unchecked Sendable {  // because it is immutable
@@ -77,14 +79,18 @@ class ModelProperty: @unchecked Sendable {  // because it is immutable
     /// The property of one element of `schemaMetadata`.
     static func made(from declaration: Schema.PropertyMetadata, index: Int) -> ModelProperty {
         let type = Swift.type(of: declaration.keypath).valueType
-        if let model = unwrappedType(type) as? any PersistentModel.Type {
+        let plain = unwrappedType(type)
+        let kind = EnumerationLayout.kind(of: plain)
+        if kind == .other, let model = plain as? any PersistentModel.Type {
             func toOne<M: PersistentModel>(_: M.Type) -> ModelProperty {
-                type is any OptionalType.Type
+                OptionalLayout.wrappedType(of: type) != nil
                     ? OptionalToOneProperty<M>(declaration, index: index) : ToOneProperty<M>(declaration, index: index)
             }
             return _openExistential(model, do: toOne)
         }
-        if let collection = type as? any RelationshipCollection.Type {
+        if kind == .structure, StoredPrimitive.of(plain) == nil,
+            let collection = type as? any RelationshipCollection.Type
+        {
             func toMany<C: RelationshipCollection>(_: C.Type) -> ModelProperty {
                 ToManyProperty<C>(declaration, index: index)
             }
@@ -105,23 +111,24 @@ class ModelProperty: @unchecked Sendable {  // because it is immutable
     {
         let isCodable = (declaration.metadata as? Schema.Attribute)?.isCodable == true
         let form = isCodable ? .json : ValueForm.of(unwrappedType(type))
+        let isOptional = OptionalLayout.wrappedType(of: type) != nil
         switch form {
         case .primitive:
-            if let slotted = type as? any ManagedPropertyValue.Type {
-                func slot<V: ManagedPropertyValue>(_: V.Type) -> ModelProperty {
-                    SlotProperty<V>(declaration, index: index, form: form)
-                }
-                return _openExistential(slotted, do: slot)
+            func slot<V: ManagedSlotValue>(_: V.Type) -> ModelProperty {
+                isOptional
+                    ? SlotProperty<V?>(declaration, index: index, form: form)
+                    : SlotProperty<V>(declaration, index: index, form: form)
             }
+            if let primitive = slotType(unwrappedType(type)) { return _openExistential(primitive, do: slot) }
         case .rawEnumeration:
             if let raw = unwrappedType(type) as? any RawRepresentable.Type {
                 func enumeration<V: RawRepresentable>(_: V.Type) -> ModelProperty? {
                     func stored<R: ManagedSlotValue>(_: R.Type) -> ModelProperty {
-                        type is any OptionalType.Type
+                        isOptional
                             ? OptionalRawProperty<V, R>(declaration, index: index, form: form)
                             : RawProperty<V, R>(declaration, index: index, form: form)
                     }
-                    guard let rawType = V.RawValue.self as? any ManagedSlotValue.Type else { return nil }
+                    guard let rawType = slotType(V.RawValue.self) else { return nil }
                     return _openExistential(rawType, do: stored)
                 }
                 if let made = _openExistential(raw, do: enumeration) { return made }
@@ -130,6 +137,26 @@ class ModelProperty: @unchecked Sendable {  // because it is immutable
         }
         func boxed<V>(_: V.Type) -> ModelProperty { BoxedProperty<V>(declaration, index: index, form: form) }
         return _openExistential(type, do: boxed)
+    }
+}
+
+/// A type that the engine reads and writes by itself; nil for other types.
+private func slotType(_ type: any Any.Type) -> (any ManagedSlotValue.Type)? {
+    switch type {
+    case is String.Type: String.self
+    case is Bool.Type: Bool.self
+    case is Int.Type: Int.self
+    case is Int64.Type: Int64.self
+    case is Int32.Type: Int32.self
+    case is Int16.Type: Int16.self
+    case is Double.Type: Double.self
+    case is Float.Type: Float.self
+    case is Decimal.Type: Decimal.self
+    case is Date.Type: Date.self
+    case is UUID.Type: UUID.self
+    case is URL.Type: URL.self
+    case is Data.Type: Data.self
+    default: nil
     }
 }
 
@@ -226,6 +253,14 @@ final class SlotProperty<Value: ManagedPropertyValue>: TypedProperty<Value>,
     }
 }
 
+/// The value as one of the type that it has. Casting a value of a generic type costs more than reading it from the store.
+@inline(__always)
+private func same<Type, Same>(_ value: Type) -> Same {
+    // Safe because the types are compared.
+    precondition(Type.self == Same.self)
+    return unsafeBitCast(value, to: Same.self)
+}
+
 /// An enumeration with raw values: a composite with one element of the same name.
 final class RawProperty<Value: RawRepresentable, Raw: ManagedSlotValue>: TypedProperty<Value>,
     @unchecked Sendable  // because its superclass is
@@ -241,7 +276,7 @@ final class RawProperty<Value: RawRepresentable, Raw: ManagedSlotValue>: TypedPr
 
     override func value(in object: ModelObject, of record: ModelRecord) -> Value {
         if let raw = Raw.managedValueIfAny(of: key, in: object) {
-            if let raw = raw as? Value.RawValue, let value = Value(rawValue: raw) { return value }
+            if let value = Value(rawValue: same(raw)) { return value }
             if defaultValue == nil {
                 preconditionFailure(
                     "\(record.modelClass.name).\(name) is \(raw) in the store, which \(Value.self) does not have.")
@@ -251,7 +286,8 @@ final class RawProperty<Value: RawRepresentable, Raw: ManagedSlotValue>: TypedPr
     }
 
     override func set(_ value: Value, in object: ModelObject, of record: ModelRecord) {
-        Raw.setManagedValueIfAny(value.rawValue as? Raw, of: key, in: object)
+        let raw: Raw = same(value.rawValue)
+        Raw.setManagedValueIfAny(raw, of: key, in: object)
     }
 }
 
@@ -269,11 +305,14 @@ final class OptionalRawProperty<Value: RawRepresentable, Raw: ManagedSlotValue>:
     override var form: ValueForm? { ownForm }
 
     override func value(in object: ModelObject, of record: ModelRecord) -> Value? {
-        (Raw.managedValueIfAny(of: key, in: object) as? Value.RawValue).flatMap { Value(rawValue: $0) }
+        guard let raw = Raw.managedValueIfAny(of: key, in: object) else { return nil }
+        return Value(rawValue: same(raw))
     }
 
     override func set(_ value: Value?, in object: ModelObject, of record: ModelRecord) {
-        Raw.setManagedValueIfAny(value.flatMap { $0.rawValue as? Raw }, of: key, in: object)
+        guard let value else { return Raw.setManagedValueIfAny(nil, of: key, in: object) }
+        let raw: Raw = same(value.rawValue)
+        Raw.setManagedValueIfAny(raw, of: key, in: object)
     }
 }
 

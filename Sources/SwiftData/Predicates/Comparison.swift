@@ -1,6 +1,7 @@
 import CoreData
 import Foundation
 import ManagedObjects
+import ModelFiles
 import PredicateLanguage
 
 /// Comparisons of leaves, each with what it is for nil.
@@ -170,7 +171,7 @@ enum Comparison {
 
     /// A constant as the engine compares it.
     static func stored(_ constant: Any, form: ValueForm?) throws -> Any {
-        if let id = try objectID(constant) { return id }
+        if StoredPrimitive.of(type(of: constant)) == nil, let id = try objectID(constant) { return id }
         if case .rawEnumeration? = form, let raw = constant as? any RawRepresentable {
             return try stored(raw.rawValue, form: nil)
         }

@@ -25,6 +25,11 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
         }
     }
 
+    var isCaptured: Bool { (root as? any TranslatableExpression)?.isCaptured ?? false }
+    var capturedValue: Any? {
+        ((root as? any TranslatableExpression)?.capturedValue as? Root.Output).map { $0[keyPath: keyPath] }
+    }
+
     func read(_ reader: inout PredicateReader, at place: NodePlace) {
         if isCaptured { return reader.add(captured: capturedValue, at: place) }
         reader.add(keyPath)
@@ -130,26 +135,8 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
 
     /// `filter { … }.count` and `isEmpty`: the root is an array of the elements, the key path one of arrays.
     private func countOfFilter(_ translation: Translation) throws -> Term? {
-        guard let filter = root as? any ObjectFilter else { return nil }
+        guard let filter = (root as? any TranslatableExpression)?.objectFilter else { return nil }
         return try Self.member(keyPath, ofObjects: filter.subquery(translation.part(0)))
-    }
-}
-
-/// A node whose value is the same for every model: a captured value, or a property of one.
-private protocol CapturedExpression {
-    var isCaptured: Bool { get }
-    var capturedValue: Any? { get }
-}
-
-extension PredicateExpressions.Value: CapturedExpression {
-    fileprivate var isCaptured: Bool { true }
-    fileprivate var capturedValue: Any? { value }
-}
-
-extension PredicateExpressions.KeyPath: CapturedExpression {
-    fileprivate var isCaptured: Bool { (root as? any CapturedExpression)?.isCaptured ?? false }
-    fileprivate var capturedValue: Any? {
-        ((root as? any CapturedExpression)?.capturedValue as? Root.Output).map { $0[keyPath: keyPath] }
     }
 }
 
@@ -191,8 +178,12 @@ extension ExpressionNode {
 // MARK: - Collections of objects
 
 /// A filter over the objects of a relationship.
-protocol ObjectFilter: ShapedExpression {
+protocol ObjectFilter: PartialExpression {
     func subquery(_ translation: Translation) throws -> ExpressionNode
+}
+
+extension ObjectFilter {
+    var objectFilter: (any ObjectFilter)? { self }
 }
 
 extension Translation {

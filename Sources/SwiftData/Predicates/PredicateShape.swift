@@ -1,4 +1,5 @@
 import Foundation
+import ModelFiles
 import PredicateLanguage
 import Synchronization
 
@@ -47,7 +48,7 @@ struct PredicateReader {
     }
 
     mutating func read(_ expression: Any, at place: NodePlace) {
-        (expression as? any ShapedExpression)?.read(&self, at: place)
+        (expression as? any TranslatableExpression)?.read(&self, at: place)
     }
 
     /// Reads the two parts of a node.
@@ -78,6 +79,7 @@ struct PredicateReader {
         case nil: shape.add(0)
         case let value as Bool: shape.add(value ? 1 : 2)
         case let value as String: shape.add(value.isEmpty ? 3 : 4)
+        case let value? where StoredPrimitive.of(type(of: value)) != nil: shape.add(7)
         case let value as any Sequence: shape.add(hasNil(value) ? 5 : 6)
         default: shape.add(7)
         }

@@ -19,6 +19,9 @@ extension PredicateExpressions.Value: TranslatableExpression {
         translation.captured(value)
     }
 
+    var isCaptured: Bool { true }
+    var capturedValue: Any? { value }
+
     func read(_ reader: inout PredicateReader, at place: NodePlace) { reader.add(captured: value, at: place) }
 }
 
@@ -30,6 +33,8 @@ extension PredicateExpressions.NilLiteral: TranslatableExpression {
 // MARK: - Logic
 
 extension PredicateExpressions.Conjunction: TranslatableExpression {
+    var conjuncts: (left: Any, right: Any)? { (lhs, rhs) }
+
     func term(_ translation: Translation) throws -> Term {
         let (one, other) = (try translation.test(lhs, 0), try translation.test(rhs, 1))
         return Term(
@@ -164,7 +169,7 @@ private struct RangeBounds {
     let isClosed: Bool
 
     init(_ range: Any, _ translation: Translation) throws {
-        if let built = range as? any BuiltRange {
+        if let built = (range as? any TranslatableExpression)?.builtRange {
             (lower, upper) = (try translation.term(built.lowerPart, 0), try translation.term(built.upperPart, 1))
             isClosed = built.isClosed
         } else if case let cases = try translation.term(range).cases, cases.count == 1, cases[0].guards.isEmpty,
@@ -179,10 +184,15 @@ private struct RangeBounds {
     }
 }
 
-private protocol BuiltRange: ShapedExpression {
+/// The node of a range with its bounds.
+protocol BuiltRange: PartialExpression {
     var lowerPart: Any { get }
     var upperPart: Any { get }
     var isClosed: Bool { get }
+}
+
+extension BuiltRange {
+    var builtRange: (any BuiltRange)? { self }
 }
 
 extension PredicateExpressions.ClosedRange: BuiltRange {

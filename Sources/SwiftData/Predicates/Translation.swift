@@ -63,9 +63,34 @@ struct Operand {
     var isText = false
 }
 
-/// A node of Foundation's predicates that can be translated.
+/// A node of Foundation's predicates that can be translated. The only protocol that a node is asked for, because the first question
+/// for each type is expensive; see `OptionalLayout`.
 protocol TranslatableExpression: ShapedExpression {
     func term(_ translation: Translation) throws -> Term
+    /// The parts of a conjunction.
+    var conjuncts: (left: Any, right: Any)? { get }
+    /// Whether the value is the same for every model: a captured value, or a property of one.
+    var isCaptured: Bool { get }
+    var capturedValue: Any? { get }
+    /// The node as a filter over the objects of a relationship.
+    var objectFilter: (any ObjectFilter)? { get }
+    /// The node as a range that the predicate builds.
+    var builtRange: (any BuiltRange)? { get }
+}
+
+extension TranslatableExpression {
+    var conjuncts: (left: Any, right: Any)? { nil }
+    var isCaptured: Bool { false }
+    var capturedValue: Any? { nil }
+    var objectFilter: (any ObjectFilter)? { nil }
+    var builtRange: (any BuiltRange)? { nil }
+}
+
+/// A node that is a part of others only.
+protocol PartialExpression: TranslatableExpression {}
+
+extension PartialExpression {
+    func term(_ translation: Translation) throws -> Term { throw Untranslatable(node: Translation.name(of: self)) }
 }
 
 /// The state of one translation: which node is translated, and what each variable stands for.
@@ -207,7 +232,7 @@ struct TranslatedPredicate {
         var found: [(Any, NodePlace)] = []
         var pending = [(expression, NodePlace())]
         while let (next, place) = pending.popLast() {
-            if let both = next as? any ConjunctionNode {
+            if let both = (next as? any TranslatableExpression)?.conjuncts {
                 pending.append((both.right, place.part(1)))
                 pending.append((both.left, place.part(0)))
             } else {
@@ -216,15 +241,4 @@ struct TranslatedPredicate {
         }
         return found
     }
-}
-
-/// A conjunction of any types.
-protocol ConjunctionNode {
-    var left: Any { get }
-    var right: Any { get }
-}
-
-extension PredicateExpressions.Conjunction: ConjunctionNode {
-    var left: Any { lhs }
-    var right: Any { rhs }
 }

@@ -77,7 +77,7 @@ struct SchemaBuilder {
 }
 
 extension ModelProperty {
-    var isOptional: Bool { valueType is any OptionalType.Type }
+    var isOptional: Bool { OptionalLayout.wrappedType(of: valueType) != nil }
     /// Whether the property has a value in memory only.
     var isEphemeral: Bool { (metadata as? Schema.Attribute)?.isTransient == true }
 }
@@ -117,12 +117,14 @@ extension Optional: OptionalType {
 }
 
 /// The type without its optionality.
-func unwrappedType(_ type: any Any.Type) -> any Any.Type { (type as? any OptionalType.Type)?.wrappedType ?? type }
+func unwrappedType(_ type: any Any.Type) -> any Any.Type { OptionalLayout.wrappedType(of: type) ?? type }
 
 /// The value without optionals around it; nil if one of them is empty.
 func unwrapped(_ value: Any?) -> Any? {
     guard let value else { return nil }
-    guard let optional = value as? any OptionalType else { return value }
+    guard OptionalLayout.wrappedType(of: type(of: value)) != nil, let optional = value as? any OptionalType else {
+        return value
+    }
     return unwrapped(optional.wrappedValue)
 }
 

@@ -23,7 +23,7 @@ enum StructureLayout {
 
 enum EnumerationLayout {
     enum Kind {
-        case structure, enumeration, other
+        case structure, enumeration, optional, other
     }
 
     /// The kinds of metadata: `MetadataKind.def` of the Swift runtime, a part of the stable ABI on Apple's platforms.
@@ -31,6 +31,7 @@ enum EnumerationLayout {
         switch metadata(of: type).load(as: Int.self) {
         case 0x200: .structure
         case 0x201: .enumeration
+        case 0x202: .optional
         default: .other
         }
     }
@@ -56,7 +57,7 @@ enum EnumerationLayout {
         }
     }
 
-    private static func metadata(of type: any Any.Type) -> UnsafeRawPointer {
+    fileprivate static func metadata(of type: any Any.Type) -> UnsafeRawPointer {
         unsafeBitCast(type, to: UnsafeRawPointer.self)
     }
 
@@ -64,6 +65,19 @@ enum EnumerationLayout {
     private static func relative(_ address: UnsafeRawPointer) -> UnsafeRawPointer? {
         let offset = address.load(as: Int32.self)
         return offset == 0 ? nil : address + Int(offset)
+    }
+}
+
+// The first question whether a type conforms to a protocol makes the runtime search all conformances of the program, a quarter of a
+// million instructions in one with many. Types of values are therefore asked only where the metadata leaves the answer open.
+
+enum OptionalLayout {
+    /// The type that an optional type wraps; nil if the type is not optional.
+    static func wrappedType(of type: any Any.Type) -> (any Any.Type)? {
+        guard EnumerationLayout.kind(of: type) == .optional else { return nil }
+        // Unsafe because Swift has no public reflection of generic arguments. They follow the kind and the descriptor.
+        return EnumerationLayout.metadata(of: type).load(
+            fromByteOffset: 2 * MemoryLayout<Int>.size, as: Any.Type.self)
     }
 }
 
