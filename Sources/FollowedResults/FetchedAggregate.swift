@@ -69,7 +69,7 @@ public enum FetchedAggregate: String, Sendable, CaseIterable {
         case .bool(let value): value ? 1 : 0
         case .integer(let value): Decimal(value)
         case .decimal(let value): value
-        case .double(let value): Decimal(value)
+        case .double(let value): Decimal(shortestOf: value)
         default: nil
         }
     }

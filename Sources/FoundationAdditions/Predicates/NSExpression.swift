@@ -239,10 +239,10 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, SelfReplacing {
     }
 
     // Nil and `NSNull` are equal, and their texts differ.
-    open override var hash: Int { description.replacingOccurrences(of: "<null>", with: "nil").hashValue }
+    open override var hash: Int { node.predicateFormat.replacingOccurrences(of: "<null>", with: "nil").hashValue }
 
     /// The text of the expression in the format language.
-    open override var description: String { node.predicateFormat }
+    open override var description: String { node.shortFormat }
 
     // MARK: - Coding
 

@@ -117,7 +117,7 @@ open class NSPredicate: Foundation.NSPredicate, NSSecureCoding, SelfReplacing {
     // MARK: - Content
 
     /// The predicate's format.
-    open override var predicateFormat: String { node.predicateFormat }
+    open override var predicateFormat: String { node.shortFormat }
 
     /// The predicate with variables replaced; variables without a value are kept.
     open func withSubstitutionVariables(_ variables: [String: Any]) -> Self {
@@ -180,7 +180,7 @@ open class NSPredicate: Foundation.NSPredicate, NSSecureCoding, SelfReplacing {
     }
 
     // Nil and `NSNull` are equal, and their texts differ.
-    open override var hash: Int { predicateFormat.replacingOccurrences(of: "<null>", with: "nil").hashValue }
+    open override var hash: Int { node.predicateFormat.replacingOccurrences(of: "<null>", with: "nil").hashValue }
 
     open override var description: String { predicateFormat }
 
@@ -200,11 +200,12 @@ open class NSPredicate: Foundation.NSPredicate, NSSecureCoding, SelfReplacing {
 
     /// Encodes the predicate's format. Fails for a predicate that has none, such as a closure or a constant object.
     open func encode(with coder: NSCoder) {
-        guard let read = try? PredicateParser.parse(predicateFormat), read == node else {
-            coder.failWithError(PredicateCoding.unarchivable("The predicate “\(predicateFormat)”"))
+        let format = node.predicateFormat
+        guard let read = try? PredicateParser.parse(format), read == node else {
+            coder.failWithError(PredicateCoding.unarchivable("The predicate “\(format)”"))
             return
         }
-        PredicateCoding.encode(predicateFormat, with: coder)
+        PredicateCoding.encode(format, with: coder)
     }
 }
 

@@ -248,10 +248,13 @@ extension URL: ManagedSlotValue {
 extension Decimal: ManagedSlotValue {
     public static func managedValueIfAny(of name: PropertyName, in object: NSManagedObject) -> Decimal? {
         guard let slot = object.readSlot(of: name) else {
-            return (object.value(forKey: name.string) as? NSNumber)?.decimalValue
+            return (object.value(forKey: name.string) as? NSNumber).map { Decimal($0) }
         }
-        if case .decimal(let value) = object.slotValue(slot) { return value }
-        return nil
+        switch object.slotValue(slot) {
+        case .decimal(let value): return value
+        case .null: return nil
+        default: return (object.value(forKey: name.string) as? NSNumber).map { Decimal($0) }
+        }
     }
 
     public static func setManagedValueIfAny(_ value: Decimal?, of name: PropertyName, in object: NSManagedObject) {
@@ -265,7 +268,11 @@ extension Decimal: ManagedSlotValue {
 
 extension NSNumber: ManagedSlotValue {
     public static func managedValueIfAny(of name: PropertyName, in object: NSManagedObject) -> Self? {
-        object.value(forKey: name.string) as? Self
+        let value = object.value(forKey: name.string)
+        if let value = value as? Self { return value }
+        // Attributes of the other numeric types have no decimal numbers.
+        guard Self.self == NSDecimalNumber.self, let number = value as? NSNumber else { return nil }
+        return NSDecimalNumber(decimal: Decimal(number)) as? Self
     }
 
     public static func setManagedValueIfAny(_ value: NSNumber?, of name: PropertyName, in object: NSManagedObject) {

@@ -38,7 +38,7 @@ internal enum ModelDefaultValue {
     }
 
     private static func decimal(_ value: Any) -> Decimal? {
-        (value as? NSDecimalNumber)?.decimalValue ?? (value as? Decimal) ?? (value as? NSNumber)?.decimalValue
+        (value as? Decimal) ?? (value as? NSNumber).map { Decimal($0) }
     }
 
     /// Archives the value and reads the archive back as plain values.

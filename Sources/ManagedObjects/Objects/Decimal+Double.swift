@@ -30,6 +30,20 @@ extension Decimal {
         self = Decimal(string: "\(number)") ?? Decimal(number)
     }
 
+    /// The number as a decimal: integers exactly, others with the fewest digits, and NaN for those out of the range of decimals.
+    /// Foundation's own property stops the program for an infinite number, and rounds integers to doubles.
+    package init(_ number: NSNumber) {
+        switch UInt8(bitPattern: number.objCType.pointee) {
+        case _ where number is NSDecimalNumber: self = number.decimalValue
+        case UInt8(ascii: "d"): self = Decimal(shortestOf: number.doubleValue)
+        case UInt8(ascii: "f"):
+            let digits = Double(number.floatValue.description)
+            self = Decimal(shortestOf: digits ?? number.doubleValue)
+        case UInt8(ascii: "Q"): self = Decimal(number.uint64Value)
+        default: self = Decimal(number.int64Value)
+        }
+    }
+
     /// The double nearest to the decimal. Foundation's own conversion may differ in the last bit.
     package var nearestDouble: Double {
         if let (digits, exponent) = DecimalParts.parts(of: self) {

@@ -134,6 +134,8 @@ extension Value {
                 self = .integer(flag ? 1 : 0)
             } else if let number = value as? NSNumber {
                 self = .integer(number.boolValue ? 1 : 0)
+            } else if let number = Self.real(value) {
+                self = .integer(number == 0 ? 0 : 1)
             } else {
                 throw Self.unacceptable(value, kind)
             }
@@ -152,7 +154,9 @@ extension Value {
             } else if let decimal = value as? Decimal {
                 self = .decimal(decimal)
             } else if let number = value as? NSNumber {
-                self = .decimal(number.decimalValue)
+                self = .decimal(Decimal(number))
+            } else if let number = Self.real(value) {
+                self = .decimal(Decimal(shortestOf: number))
             } else {
                 throw Self.unacceptable(value, kind)
             }
@@ -239,6 +243,7 @@ extension Value {
         case let number as Int16: Int64(number)
         case let number as NSNumber: number.int64Value
         case let number as any BinaryInteger: Int64(exactly: number)
+        case let number as any BinaryFloatingPoint: NSNumber(value: Double(number)).int64Value
         default: nil
         }
     }
@@ -249,6 +254,8 @@ extension Value {
         case let number as NSNumber: number.doubleValue
         case let number as Float: Double(number)
         case let number as any BinaryInteger: Double(number)
+        // `CGFloat`, which is an `NSNumber` on Apple's platforms only.
+        case let number as any BinaryFloatingPoint: Double(number)
         default: nil
         }
     }

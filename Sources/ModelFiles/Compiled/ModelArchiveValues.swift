@@ -16,7 +16,7 @@ extension ModelValue {
             case (.double, .integer(let value)), (.float, .integer(let value)): .double(Double(value))
             case (.decimal, .decimal(let value)): .decimal(value)
             case (.decimal, .integer(let value)): .decimal(Decimal(value))
-            case (.decimal, .real(let value)): .decimal(Decimal(value))
+            case (.decimal, .real(let value)): .decimal(value.isFinite ? Decimal(value) : .nan)
             case (.string, .string(let value)): .string(value)
             case (.date, .date(let value)): .date(value)
             case (.binaryData, .data(let value)): .data(value)

@@ -173,3 +173,36 @@ extension CollectionIndex {
         }
     }
 }
+
+// MARK: - Numbers of single precision
+
+extension PredicateNode {
+    /// The format for people: as `predicateFormat`, but a `Float` has its own digits, 0.1, as in Apple's text, and not those of the
+    /// double that it is compared as, 0.10000000149011612. Read again, it is another number.
+    public var shortFormat: String { mapExpressions(\.withShortNumbers).predicateFormat }
+}
+
+extension ExpressionNode {
+    /// The text for people: see ``PredicateNode/shortFormat``.
+    public var shortFormat: String { mapExpressions(\.withShortNumbers).predicateFormat }
+
+    fileprivate var withShortNumbers: ExpressionNode {
+        guard case .constant(let constant) = self, let value = constant.value, let short = Self.short(value) else {
+            return self
+        }
+        return .constant(ConstantValue(short))
+    }
+
+    /// Numbers of single precision as the doubles with the same digits; nil for other values.
+    private static func short(_ value: Any) -> Any? {
+        func double(_ number: Float) -> Double { Double(number.description) ?? Double(number) }
+        switch value {
+        case let number as NSNumber where type(of: value) is AnyClass:
+            return number.objCType.pointee == CChar(bitPattern: UInt8(ascii: "f")) ? double(number.floatValue) : nil
+        case let number as Float where type(of: value) == Float.self: return double(number)
+        case let numbers as [Float] where !numbers.isEmpty: return numbers.map(double)
+        case let numbers as Set<Float> where !numbers.isEmpty: return Set(numbers.map(double))
+        default: return nil
+        }
+    }
+}

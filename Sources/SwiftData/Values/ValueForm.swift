@@ -251,7 +251,7 @@ enum PlainObject {
             case is Int16.Type: (object as? NSNumber)?.int16Value
             case is Double.Type: (object as? NSNumber)?.doubleValue
             case is Float.Type: (object as? NSNumber)?.floatValue
-            case is Decimal.Type: (object as? NSNumber)?.decimalValue
+            case is Decimal.Type: (object as? NSNumber).map { Decimal($0) }
             case is Date.Type:
                 (object as? NSDate).map { Date(timeIntervalSinceReferenceDate: $0.timeIntervalSinceReferenceDate) }
             case is UUID.Type: (object as? NSUUID).flatMap { UUID(uuidString: $0.uuidString) }
