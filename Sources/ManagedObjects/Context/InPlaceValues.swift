@@ -160,7 +160,8 @@ extension NSManagedObject {
     final func transformableValue(_ slot: Int) -> Any? {
         if values == nil, let box = watchedBox(slot) { return box.value }
         guard case .object(let box) = slotValue(slot), !(box.value is UndecodableValue) else { return nil }
-        watch(box, slot: slot)
+        // A row without bytes is of a store that keeps the value itself, which a change in place has changed already.
+        if values != nil || committed != nil || box.encoded != nil { watch(box, slot: slot) }
         return box.value
     }
 

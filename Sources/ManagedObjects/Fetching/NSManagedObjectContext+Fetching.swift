@@ -331,7 +331,7 @@ extension NSManagedObjectContext {
     /// Whether the predicate contains a block or other code that takes objects, and all stores evaluate it in memory,
     /// as in Core Data. SQLite stores reject it.
     final func fetchesObjects(_ specification: FetchSpecification, _ stores: [any RowStore]) -> Bool {
-        !stores.isEmpty && stores.allSatisfy(\.evaluatesCode) && specification.predicate?.asksCode == true
+        !stores.isEmpty && stores.allSatisfy(\.hasRowsInMemory) && specification.predicate?.asksCode == true
     }
 
     /// Creates objects from rows: the inner loop of every fetch.

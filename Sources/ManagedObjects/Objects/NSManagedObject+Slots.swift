@@ -220,6 +220,7 @@ extension RowPage {
             default: return value(of: Data(bytes), slot: slot)
             }
         case .file: return file(of: cell).content().map { value(of: $0, slot: slot) } ?? .null
+        case .object: return .object(ObjectValue(object(of: cell)))
         }
     }
 

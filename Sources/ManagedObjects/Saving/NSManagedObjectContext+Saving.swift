@@ -313,7 +313,7 @@ extension NSManagedObjectContext {
     ) throws -> (plan: SavePlan, updated: ContiguousArray<NSManagedObject>)? {
         try throwingFailedReads {
             SavePlanBuilder.numberMembers(of: changed, in: self, store: store.number)
-            var builder = SavePlanBuilder(context: self, store: store.number)
+            var builder = SavePlanBuilder(context: self, store: store)
             var plan = try builder.plan(for: changed)
             plan.metadata = metadata
             return plan.isEmpty ? nil : (plan, builder.updated)

@@ -5,6 +5,8 @@ import StoreSupport
 struct SavePlanBuilder {
     private let context: NSManagedObjectContext
     private let store: UInt16
+    /// Whether the store keeps transformable values that cannot be encoded.
+    private let keepsValues: Bool
     private var inserts = Groups<SavePlan.Insert>()
     private var updates = Groups<SavePlan.Update>()
     private var deletes = Groups<SavePlan.Delete>()
@@ -17,9 +19,10 @@ struct SavePlanBuilder {
     /// Objects whose rows the plan updates.
     private(set) var updated: ContiguousArray<NSManagedObject> = []
 
-    init(context: NSManagedObjectContext, store: UInt16) {
+    init(context: NSManagedObjectContext, store: any RowStore) {
         self.context = context
-        self.store = store
+        self.store = store.number
+        keepsValues = store.hasRowsInMemory
     }
 
     /// The plan for the changed objects of this store. All of them have permanent keys.
@@ -64,14 +67,16 @@ struct SavePlanBuilder {
         return UpdatedValues(values, committed: object.committed, page: object.page, row: Int(object.row))
     }
 
-    /// An object's values in their stored form: transformables as bytes.
+    /// An object's values in their stored form: transformables as bytes, or as they are where the store keeps those.
     private func storedValues(of object: NSManagedObject) throws -> ContiguousArray<Value> {
         var values = object.currentValues()
         for slot in object.layout.transformableSlots {
             guard case .object(let value) = values[slot], !(value.value is MissingFileValue),
                 let attribute = object.layout.slots[slot].attribute
             else { continue }
-            values[slot] = .data(try TransformableCoding.encode(value, attribute: attribute))
+            do {
+                values[slot] = .data(try TransformableCoding.encode(value, attribute: attribute))
+            } catch _ where keepsValues {}
         }
         return values
     }

@@ -20,6 +20,8 @@ package final class RowPage {
             case file
             /// A to-one relationship: `payload` is the primary key, `entity` the destination's own entity.
             case reference
+            /// A value that the store keeps as it is: `payload` is its number among the page's objects.
+            case object
         }
 
         package var kind: Kind
@@ -69,6 +71,7 @@ package final class RowPage {
     /// Whether files that should contain values are missing.
     @exclusivity(unchecked) package var missesFiles = false
     @exclusivity(unchecked) private var files: [MappedFile] = []
+    @exclusivity(unchecked) private var objects: [ObjectValue] = []
     @exclusivity(unchecked) @usableFromInline var arena: UnsafeMutableRawPointer
     @exclusivity(unchecked) @usableFromInline var arenaCapacity: Int
     @exclusivity(unchecked) @usableFromInline var arenaCount = 0
@@ -203,6 +206,12 @@ package final class RowPage {
         files.append(file)
     }
 
+    /// Sets a cell of the last row to a value that is kept as it is.
+    func set(_ object: ObjectValue, slot: Int) {
+        set(Cell(kind: .object, entity: 0, length: 0, payload: UInt64(objects.count)), slot: slot)
+        objects.append(object)
+    }
+
     @usableFromInline
     func growArena(by count: Int) {
         let capacity = max(arenaCount + count, arenaCapacity * 2)
@@ -249,6 +258,9 @@ package final class RowPage {
 
     /// The file of a cell.
     func file(of cell: Cell) -> MappedFile { files[Int(cell.payload)] }
+
+    /// The value of a cell that the store keeps as it is.
+    func object(of cell: Cell) -> Any { objects[Int(cell.payload)].value }
 
     /// The string of a text cell. Invalid UTF-8 is repaired, because SQLite does not validate text.
     func string(of cell: Cell) -> String {

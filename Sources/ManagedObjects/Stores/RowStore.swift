@@ -21,8 +21,9 @@ package protocol RowStore: PlanTarget {
     /// Changes the location of later saves; false if the store does not support it.
     func move(to url: URL) -> Bool
 
-    /// Whether the rows are in memory, so that predicates with a program's own code are evaluated, as in Core Data.
-    var evaluatesCode: Bool { get }
+    /// Whether the rows are in memory, so that predicates with a program's own code are evaluated, and transformable values that
+    /// cannot be encoded are kept as they are, as in Core Data.
+    var hasRowsInMemory: Bool { get }
 
     /// The store that answers the requests of a context: a different instance if answers depend on the context.
     func answering(_ context: NSManagedObjectContext) -> any RowStore
@@ -76,7 +77,7 @@ extension RowStore {
 
     package func loadContent() throws {}
     package func move(to url: URL) -> Bool { false }
-    package var evaluatesCode: Bool { false }
+    package var hasRowsInMemory: Bool { false }
 
     package func answering(_ context: NSManagedObjectContext) -> any RowStore { self }
 

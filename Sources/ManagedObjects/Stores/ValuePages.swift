@@ -64,7 +64,7 @@ package struct ValuePages {
 
 extension RowPage {
     /// Sets a cell of the row appended last. Decimals and URIs are stored as text, which is exact; transformable values
-    /// must be encoded.
+    /// as bytes, except those that the store keeps as they are.
     fileprivate func setValue(_ value: Value, slot: Int) {
         switch value {
         case .null: break
@@ -76,7 +76,11 @@ extension RowPage {
         case .reference(let key): set(.reference(key.number, entity: Int(key.entity)), slot: slot)
         case .decimal(let number): setText(number.description, slot: slot)
         case .object(let box):
-            if let url = box.value as? URL { setText(url.absoluteString, slot: slot) }
+            if layout.slots[slot].kind == .transformable {
+                set(box, slot: slot)
+            } else if let url = box.value as? URL {
+                setText(url.absoluteString, slot: slot)
+            }
         }
     }
 

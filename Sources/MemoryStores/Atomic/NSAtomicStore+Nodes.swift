@@ -69,7 +69,7 @@ extension NSAtomicStore {
     }
 
     /// Sets a copy of a transformable value, as it would be decoded from a file. If the value cannot be encoded, the
-    /// node gets the value itself, and creating rows from it throws.
+    /// node gets the value itself. Objects that are read from it have that value.
     private func setTransformable(
         _ attribute: NSAttributeDescription, _ slot: Int, of node: NSAtomicStoreCacheNode, from object: NSManagedObject
     ) {
@@ -165,7 +165,7 @@ extension NSAtomicStore {
         guard case .object(let box) = value, slot.kind == .transformable, let attribute = slot.attribute else {
             return value
         }
-        let data = try TransformableCoding.encode(box, attribute: attribute)
+        guard let data = try? TransformableCoding.encode(box, attribute: attribute) else { return value }
         return .data(archive.flatMap { TransformableCoding.areSame($0, data) ? $0 : nil } ?? data)
     }
 

@@ -116,7 +116,7 @@ open class NSAtomicStore: NSPersistentStore, ObjectStore,
 
     package final func loadContent() throws { try locked { try load() } }
 
-    package final var evaluatesCode: Bool { true }
+    package final var hasRowsInMemory: Bool { true }
 
     /// Sets the location that the next save writes to.
     package func move(to url: URL) -> Bool {

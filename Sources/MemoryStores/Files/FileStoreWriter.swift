@@ -59,7 +59,11 @@ final class FileStoreWriter {
     private func attributes(of node: FileStoreNode, _ spelling: Spelling) throws -> [StoreDocument.Attribute] {
         let layout = node.objectID.entity.layout
         return try spelling.attributes.compactMap { slot, kind, name, type in
-            let value = try store.value(slot: slot, of: node, layout: layout)
+            var value = try store.value(slot: slot, of: node, layout: layout)
+            // A value that the store keeps in memory only: its transformer says why it has no bytes.
+            if case .object(let box) = value, kind == .transformable, let attribute = layout.slots[slot].attribute {
+                value = .data(try TransformableCoding.encode(box, attribute: attribute))
+            }
             return value.isNull
                 ? nil : StoreDocument.Attribute(name: name, type: type, value: format.stored(value, kind: kind))
         }

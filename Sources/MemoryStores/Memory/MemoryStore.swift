@@ -44,7 +44,7 @@ final class MemoryStore: NSPersistentStore, RowStore, SaveTransaction, @unchecke
 
     // MARK: - Reading
 
-    var evaluatesCode: Bool { true }
+    var hasRowsInMemory: Bool { true }
 
     func pinGeneration() throws -> StoreGeneration { MemoryGeneration(currentContent) }
 
@@ -181,7 +181,7 @@ final class MemoryStore: NSPersistentStore, RowStore, SaveTransaction, @unchecke
     }
 
     func conflicts(of plan: SavePlan) throws -> SaveConflicts {
-        let prepared = Prepared(plan: try plan.encodingTransformables())
+        let prepared = Prepared(plan: plan.encodingTransformables())
         let content = currentContent
         return try withCurrentRows(conflicts(of: prepared, in: content), content)
     }
@@ -196,7 +196,7 @@ final class MemoryStore: NSPersistentStore, RowStore, SaveTransaction, @unchecke
         if isReadOnly {
             throw CocoaError(.fileWriteNoPermission, "The store was added for reading only.", url: url)
         }
-        let prepared = Prepared(plan: try plan.encodingTransformables())
+        let prepared = Prepared(plan: plan.encodingTransformables())
         let conflicts = saving.withLock {
             content.withLock { content -> Conflicts in
                 let found = self.conflicts(of: prepared, in: content)

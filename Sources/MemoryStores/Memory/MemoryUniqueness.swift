@@ -71,6 +71,9 @@ struct MemoryUniqueness {
             case .uuid(let uuid): parts.append(.uuid(uuid))
             case .reference(let key): parts.append(.reference(key))
             case .decimal(let number): parts.append(.object(AnyHashable(number)))
+            // Foundation's hash of a decimal number never returns.
+            case .object(let box) where box.value is NSDecimalNumber:
+                parts.append(.bytes(Data(String(describing: box.value).utf8)))
             case .object(let box): parts.append((box.value as? AnyHashable).map(Part.object) ?? .bytes(Data()))
             }
         }

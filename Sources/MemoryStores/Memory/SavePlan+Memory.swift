@@ -5,34 +5,36 @@ import ManagedObjects
 
 extension SavePlan {
     /// The plan with transformable values encoded by their transformers, so that reading them later gives the same as
-    /// from a file: another instance with an equal value. Transient values are omitted.
-    package func encodingTransformables() throws -> SavePlan {
+    /// from a file: another instance with an equal value. Those that cannot be encoded stay as they are. Transient values are
+    /// omitted.
+    package func encodingTransformables() -> SavePlan {
         var plan = self
         for group in plan.inserts.indices {
             let layout = plan.inserts[group].entity.layout
             for change in plan.inserts[group].changes.indices {
-                try Self.encode(&plan.inserts[group].changes[change].values, layout)
+                Self.encode(&plan.inserts[group].changes[change].values, layout)
             }
         }
         for group in plan.updates.indices {
             let layout = plan.updates[group].entity.layout
             for change in plan.updates[group].changes.indices {
                 var values = plan.updates[group].changes[change].values.complete
-                try Self.encode(&values, layout)
+                Self.encode(&values, layout)
                 plan.updates[group].changes[change].values = UpdatedValues(values)
             }
         }
         return plan
     }
 
-    private static func encode(_ values: inout ContiguousArray<Value>, _ layout: EntityLayout) throws {
+    private static func encode(_ values: inout ContiguousArray<Value>, _ layout: EntityLayout) {
         for (slot, description) in layout.slots.enumerated() {
             if !description.isPersistent {
                 values[slot] = .null
             } else if description.kind == .transformable, case .object(let box) = values[slot],
-                let attribute = description.attribute
+                let attribute = description.attribute,
+                let data = try? TransformableCoding.encode(box, attribute: attribute)
             {
-                values[slot] = .data(try TransformableCoding.encode(box, attribute: attribute))
+                values[slot] = .data(data)
             }
         }
     }

@@ -137,7 +137,7 @@ final class IncrementalStoreRows: ObjectStore, BatchStore {
         guard case .object(let box) = value, slot.kind == .transformable, let attribute = slot.attribute else {
             return value
         }
-        return .data(try TransformableCoding.encode(box, attribute: attribute))
+        return (try? TransformableCoding.encode(box, attribute: attribute)).map { .data($0) } ?? value
     }
 
     /// The value at the path of a slot: elements of composite attributes are in dictionaries.
