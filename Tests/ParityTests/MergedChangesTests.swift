@@ -56,6 +56,58 @@ import Testing
         #expect(posted == ["will", "did"])
     }
 
+    /// A fault has no values, so a merge does not refresh it: it is in the notification of the merge only, as updated.
+    /// "Faults are not affected", http://www.mlsite.net/blog/?p=518, and RestKit, pull request 2158, which fires faults before it
+    /// merges; CoreDataEvolution counts one change for an object that an earlier merge has made a fault:
+    /// https://github.com/fatbobman/CoreDataEvolution
+    @Test func aFaultIsNotRefreshed() throws {
+        let diary = try Diary()
+        let (reading, writing) = (diary.context(), diary.context())
+        nonisolated(unsafe) var posted: [String] = []
+        @Sendable func count(_ notification: Notification, _ key: String) -> Int {
+            (notification.userInfo?[key] as? NSSet)?.count ?? 0
+        }
+        let observers = [
+            NotificationCenter.default.addObserver(
+                forName: .NSManagedObjectContextDidMergeChangesObjectIDs, object: reading, queue: nil
+            ) { notification in
+                let (updated, refreshed) = (NSUpdatedObjectIDsKey, NSRefreshedObjectIDsKey)
+                posted.append("merged \(count(notification, updated)) \(count(notification, refreshed))")
+            },
+            NotificationCenter.default.addObserver(
+                forName: .NSManagedObjectContextObjectsDidChange, object: reading, queue: nil
+            ) { posted.append("refreshed \(count($0, NSRefreshedObjectsKey))") },
+        ]
+        defer { for observer in observers { NotificationCenter.default.removeObserver(observer) } }
+        let note = try reading.performAndWait { () throws in
+            let note = reading.insert("Note", ["title": "one"])
+            try reading.save()
+            return note
+        }
+        func saveElsewhere(_ title: String) throws {
+            nonisolated(unsafe) var saved: Notification?
+            let observer = NotificationCenter.default.addObserver(
+                forName: .NSManagedObjectContextDidSave, object: writing, queue: nil
+            ) { saved = $0 }
+            defer { NotificationCenter.default.removeObserver(observer) }
+            try writing.performAndWait { () throws in
+                try #require(writing.all("Note").first).setValue(title, forKey: "title")
+                try writing.save()
+            }
+            nonisolated(unsafe) let notification = try #require(saved)
+            posted = []
+            reading.performAndWait { reading.mergeChanges(fromContextDidSave: notification) }
+        }
+        try saveElsewhere("two")
+        #expect(posted == ["refreshed 1", "merged 1 1"])
+        #expect(reading.performAndWait { note.isFault })
+        try saveElsewhere("three")
+        #expect(posted == ["merged 1 0"])
+        reading.performAndWait { #expect(note.value(forKey: "title") as? String == "three") }
+        try saveElsewhere("four")
+        #expect(posted == ["refreshed 1", "merged 1 1"])
+    }
+
     /// CoreDataPlus, `test_InvestigationMergeChanges`. A merged deletion is counted once, in the notification of the merge, in that
     /// of changed objects and, until the next save, among the deleted and the registered objects:
     /// https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/mergechanges(fromcontextdidsave:)

@@ -122,10 +122,12 @@ extension NSManagedObjectContext {
         }
         for id in changes.updated {
             guard let key = key(for: id) else { continue }
+            let isFollowed = followerCount.load(ordering: .relaxed) > 0
             if let object = registeredObject(for: key) {
                 merge.changed.append(object)
-                merge.event.refreshed.append(object)
-            } else if followerCount.load(ordering: .relaxed) > 0 {
+                // A fault has no values that could change, so it is not refreshed, but it may be in followed fetched results.
+                if isFollowed || !object.isFaultInternally { merge.event.refreshed.append(object) }
+            } else if isFollowed {
                 // The change may add the object to followed fetched results.
                 merge.created.append(key)
                 merge.event.refreshed.append(object(for: key))
@@ -167,10 +169,10 @@ extension NSManagedObjectContext {
     }
 
     private func post(_ merge: Merge, of changes: UnmergedChanges) {
-        guard !merge.event.isEmpty else { return }
-        post(.NSManagedObjectContextObjectsDidChange, merge.event.userInfo())
-        var userInfo = merge.event.objectIDUserInfo(of: rootCoordinator)
         let updated = Set(changes.updated.filter { id in key(for: id).flatMap { registeredObject(for: $0) } != nil })
+        guard !merge.event.isEmpty || !updated.isEmpty else { return }
+        if !merge.event.isEmpty { post(.NSManagedObjectContextObjectsDidChange, merge.event.userInfo()) }
+        var userInfo = merge.event.objectIDUserInfo(of: rootCoordinator)
         if !updated.isEmpty { userInfo[NSUpdatedObjectIDsKey] = updated }
         post(.NSManagedObjectContextDidMergeChangesObjectIDs, userInfo)
         mergedDeletions = merge.event.deleted
