@@ -97,7 +97,7 @@
                     RequiredInitializerRewrite(),
                     OverrideRewrite(), AmbiguousNameRewrite(), MigrationFunctionRewrite(),
                     DestinationClassRewrite(models: models),
-                    usesMacro ? ManagedClassRewrite() : LocalClassRewrite(), ObjectiveCAttributeRewrite(),
+                    usesMacro ? ManagedClassRewrite() : HiddenClassRewrite(), ObjectiveCAttributeRewrite(),
                     ImportRewrite(),
                 ]
             var index = PackageIndex(files, resources: resources)

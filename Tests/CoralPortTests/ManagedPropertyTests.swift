@@ -36,6 +36,44 @@
                 ])
         }
 
+        @Test("The properties of private and generic classes have accessors elsewhere")
+        func hiddenClasses() {
+            func property(_ name: String, _ type: String, _ indentation: String) -> String {
+                [
+                    "#if canImport(ObjectiveC)", "@NSManaged var \(name): \(type)", "#else", "var \(name): \(type) {",
+                    "    get { ManagedProperty<\(type)>(\"\(name)\")[self] }",
+                    "    set { ManagedProperty<\(type)>(\"\(name)\")[self] = newValue }", "}", "#endif",
+                ].joined(separator: "\n" + indentation)
+            }
+            func text(_ property: (String, String, String) -> String) -> String {
+                """
+                import CoreData
+                private final class Draft: NSManagedObject {
+                    \(property("title", "String?", "    "))
+                }
+                extension Draft {
+                    \(property("rank", "Int64", "    "))
+                }
+                fileprivate enum Shelf {
+                    class Box: NSManagedObject {
+                        \(property("name", "String?", "        "))
+                    }
+                }
+                class Pair<Value>: NSManagedObject {
+                    \(property("first", "String?", "    "))
+                }
+                private extension Note {
+                    @NSManaged var hint: String?
+                }
+                """
+            }
+            var package = PortedPackage([SourceFile(text: text { name, type, _ in "@NSManaged var \(name): \(type)" })])
+            for _ in 1...2 {
+                package.rewrite()
+                #expect(package.files.map(\.text) == [text(property)])
+            }
+        }
+
         /// core-data-model-description: a test declares the classes of its entities.
         @Test("The properties of a class in a function have accessors elsewhere")
         func localClass() {

@@ -288,7 +288,8 @@ import Testing
                 try accessors(of: ["Note.swift": text]).mistakes.map(\.compilerMessage) == [
                     "/App/Note.swift:8: error: @NSManaged must be followed by a property or a function.",
                     "/App/Note.swift:11: error: A class in a function has no accessors. Declare it outside the function.",
-                    "/App/Note.swift:3: error: “title” has no accessor, because “Hidden” is private. Remove `private`.",
+                    "/App/Note.swift:3: error: “title” has no accessor, because “Hidden” is private. Remove `private`, or"
+                        + " run coral-port --fix, which writes the accessors of properties.",
                     "/App/Note.swift:5: error: “title” has no accessor, because the class “Other.Note” is not in this module."
                         + " Declare the property in the class's module.",
                     "/App/Note.swift:7: error: “count” has no accessor, because it is not a function that Core Data implements,"

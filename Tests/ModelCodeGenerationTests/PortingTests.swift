@@ -318,6 +318,18 @@ import Testing
         #expect(
             without.map { URL(fileURLWithPath: $0.file).deletingLastPathComponent().lastPathComponent }
                 == ["Elsewhere", "Without"])
+
+        // The plugin writes no accessors for a class that another file cannot name.
+        try write(
+            "import CoreData\nprivate class Draft: NSManagedObject {\n    @NSManaged var title: String?\n}",
+            "A/Sources/A/Draft.swift")
+        let hidden = try PortingFinding.findings(below: folder.appendingPathComponent("A"))
+            .filter { $0.file.hasSuffix("Draft.swift") }
+        #expect(
+            hidden.map { "\($0.line): \($0.message.split(separator: "warning: ")[1])" } == [
+                "3: `@NSManaged` is not implemented by the plugin here. “title” has no accessor, because “Draft” is private."
+                    + " Remove `private`, or run coral-port --fix, which writes the accessors of properties."
+            ])
     }
 
     @Test("A hostile text takes no more time than its length needs")

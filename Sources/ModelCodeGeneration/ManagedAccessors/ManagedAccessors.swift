@@ -56,6 +56,23 @@ package struct ManagedAccessors {
         imports = written.union(missing.map { "import " + $0 }).sorted()
     }
 
+    /// The declarations for which there can be no accessors, in the order of the files. Does not run the compiler.
+    ///
+    /// - Parameter files: The texts of a module's files that contain such declarations, by their paths. Classes in other files
+    ///   are not known, and taken to be neither private nor generic.
+    package static func mistakes(in files: [(path: String, text: String)]) -> [ManagedDeclarationMistake] {
+        let files = files.sorted { $0.path < $1.path }.map { SwiftDeclarations($0.text, file: $0.path) }
+        let declarations = files.flatMap(\.managed)
+        let types = ModuleTypes(files, for: declarations)
+        return files.flatMap(\.mistakes)
+            + declarations.compactMap { declaration in
+                guard types[declaration.owner] != nil else { return nil }
+                return mistake(in: declaration, types).map {
+                    ManagedDeclarationMistake(file: declaration.file, line: declaration.line, sentence: $0)
+                }
+            }
+    }
+
     /// The names of the properties of managed object classes that have keys on Apple's platforms although the class implements
     /// them itself, by their classes.
     private static func namedProperties(in files: [SwiftDeclarations], _ types: ModuleTypes) -> [[String]: [String]] {
@@ -89,6 +106,8 @@ package struct ManagedAccessors {
         obstacle(toExtending: declaration.owner, types).map { "“\(declaration.name)” has no accessor, because \($0)" }
     }
 
+    private static let remedy = "coral-port --fix, which writes the accessors of properties."
+
     /// Why a class cannot be extended in another file; nil if it can.
     private static func obstacle(toExtending path: [String], _ types: ModuleTypes) -> String? {
         let owner = path.joined(separator: ".")
@@ -96,9 +115,9 @@ package struct ManagedAccessors {
             return "the class “\(owner)” is not in this module. Declare the property in the class's module."
         }
         if (1...path.count).contains(where: { types[Array(path.prefix($0))]?.isPrivate == true }) {
-            return "“\(owner)” is private. Remove `private`."
+            return "“\(owner)” is private. Remove `private`, or run \(remedy)"
         }
-        return type.rest.hasPrefix("<") ? "“\(owner)” is generic." : nil
+        return type.rest.hasPrefix("<") ? "“\(owner)” is generic. Run \(remedy)" : nil
     }
 
     /// The text of the file.

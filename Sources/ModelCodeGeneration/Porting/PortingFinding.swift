@@ -35,6 +35,11 @@ public struct PortingFinding: Sendable, Hashable {
         let headers = try cFiles(below: folder).flatMap { url in
             self.headers(in: String(decoding: try Data(contentsOf: url), as: UTF8.self), file: url.path)
         }
+        let managed = Dictionary(grouping: files.filter { $0.text.containsBytes(of: "@NSManaged") }, by: \.module)
+        let hidden = Dictionary(
+            grouping: managed.values.flatMap { files in
+                ManagedAccessors.mistakes(in: files.map { ($0.url.path, $0.text) })
+            }, by: \.file)
         return files.flatMap { url, text, module in
             let names = ambiguous.names(in: text, module: module)
             let found = findings(in: text, file: url.path, ambiguous: names, sets: sets)
@@ -46,7 +51,7 @@ public struct PortingFinding: Sendable, Hashable {
             return found.filter { finding in
                 if manifest.usesAppleModules, PortingRule.ofAppleModules.contains(finding.rule.pattern) { return false }
                 return finding.rule != .managed || finding == first
-            }
+            } + (manifest.usesModelPlugin(for: url) ? hidden[url.path] ?? [] : []).map(PortingFinding.init)
         } + headers
     }
 
@@ -199,6 +204,16 @@ public struct PortingFinding: Sendable, Hashable {
         let beginsInWord = start > 0 && SwiftCode.isWord(line[start - 1]) && SwiftCode.isWord(pattern[0])
         let endsInWord = end < line.count && SwiftCode.isWord(line[end]) && SwiftCode.isWord(line[end - 1])
         return !beginsInWord && !endsInWord
+    }
+}
+
+extension PortingFinding {
+    /// A declaration with `@NSManaged` for which the plugin can write no accessor.
+    fileprivate init(_ mistake: ManagedDeclarationMistake) {
+        self.init(
+            file: mistake.file, line: mistake.line, column: 1, code: PortingRule.managed.pattern,
+            rule: PortingRule(
+                PortingRule.managed.pattern, problem: "is not implemented by the plugin here", mistake.sentence))
     }
 }
 
