@@ -5,6 +5,12 @@ private let medium = [1000, 10_000, 100_000]
 
 /// Other stores, migration, and many contexts at once.
 let stores: [Operation] = [
+    Operation("load-model", "a compiled model of n entities with twelve attributes each", sizes: [20, 80, 320]) {
+        count, meter in
+        let file = try compiledModel(entities: count)
+        defer { try? FileManager.default.removeItem(at: file) }
+        _ = meter.measure { NSManagedObjectModel(contentsOf: file) }
+    },
     Operation("memory-equal", "one object of a store in memory by a value", sizes: medium) { count, meter in
         let scene = try memory(count)
         try meter.measure { for number in 0..<100 { try scene.fetch("number == %@", [number]) } }
@@ -146,4 +152,32 @@ private func memory(_ count: Int) throws -> Scene {
     try scene.notes(count)
     scene.context.reset()
     return scene
+}
+
+/// The file of a compiled model, as a program's bundle has one for each version.
+private func compiledModel(entities count: Int) throws -> URL {
+    let model = NSManagedObjectModel()
+    model.entities = (0..<count).map { number in
+        let entity = NSEntityDescription()
+        entity.name = "Entity\(number)"
+        entity.properties = (0..<12).map { index in
+            let attribute = NSAttributeDescription()
+            attribute.name = "attribute\(index)"
+            attribute.attributeType = index % 2 == 0 ? .stringAttributeType : .integer64AttributeType
+            attribute.isOptional = index % 3 != 0
+            return attribute
+        }
+        return entity
+    }
+    // A model encodes the content of its compiled file.
+    let archiver = NSKeyedArchiver(requiringSecureCoding: true)
+    model.encode(with: archiver)
+    archiver.finishEncoding()
+    let archive = try NSKeyedUnarchiver(forReadingFrom: archiver.encodedData)
+    guard let content = archive.decodeObject(of: NSData.self, forKey: "CompiledModel") else {
+        throw CocoaError(.fileReadCorruptFile)
+    }
+    let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).mom")
+    try Data(referencing: content).write(to: file)
+    return file
 }
