@@ -108,32 +108,26 @@ package struct StoreTables: Sendable {
     ) -> Entity {
         let entity = sqlEntity.entity
         var columns: [String: Column] = [:]
-        for (slot, column) in zip(entity.layout.slots, sqlEntity.columns) {
+        for (slot, column) in zip(entity.slots, sqlEntity.columns) {
             guard let key = slot.name, let column else { continue }
-            let position = (slot.property as? NSRelationshipDescription).flatMap(entity.layout.positionSlot)
+            let position = slot.relationship.flatMap(entity.positionSlot)
             let companions = [column.companion, position.flatMap { sqlEntity.columns[$0]?.name }]
             columns[key] = Column(
                 name: named(column.name), hasStorageByte: column.hasStorageByte,
                 companions: companions.compactMap { $0 }.map(named))
         }
         var members: [String: Members] = [:]
-        for toMany in entity.layout.toMany where toMany.isPersistent {
-            let relationship = toMany.relationship
-            guard let destination = relationship.destinationEntity.flatMap(schema.entity) else { continue }
-            switch toMany.storage {
-            case .memberSlot(let slot, let position):
-                guard let owner = destination.columns[slot]?.name else { continue }
-                members[relationship.name] = .rows(
-                    owner: named(owner), position: position.flatMap { destination.columns[$0]?.name }.map(named))
-            case .pairs:
-                guard let pairs = schema.pairs(of: relationship) else { continue }
+        for relationship in entity.toMany where !relationship.isTransient {
+            if let columns = schema.membership(of: relationship) {
+                members[relationship.name] = .rows(owner: named(columns.owner), position: columns.position.map(named))
+            } else if let pairs = schema.pairs(of: relationship) {
                 members[relationship.name] = .pairs(
                     table: named(pairs.table), owner: named(pairs.source), member: named(pairs.destination),
                     position: pairs.position.map(named), isReflexive: pairs.isReflexive)
             }
         }
         return Entity(
-            name: entity.name ?? "", number: sqlEntity.number, table: named(sqlEntity.table),
+            name: entity.name, number: sqlEntity.number, table: named(sqlEntity.table),
             numbers: sqlEntity.sharesTable ? sqlEntity.hierarchyNumbers : nil, columns: columns, members: members)
     }
 }

@@ -40,6 +40,9 @@ final class HistoryOrigin: @unchecked Sendable {  // because `others` is set bef
             origin: objects[Int(row.entity)])
     }
 
+    /// The slots of a changed object.
+    func slots(of row: HistoryChangeRow) -> [EntityLayout.Slot] { entities[Int(row.entity)].layout.slots }
+
     /// A value as key-value coding returns it, with an ID instead of an object; nil if there is none.
     func publicValue(_ value: Value, of slot: EntityLayout.Slot) -> Any? {
         switch value {

@@ -48,8 +48,8 @@ package protocol HistoryStore: RowStore {
 
 /// Decodes the masks in which a history keeps the updated properties.
 package protocol PropertyMasks: Sendable {
-    /// The properties of a mask; nil if it is not a valid mask of the entity in this model.
-    func properties(in mask: Data, entityIndex: Int) -> Set<NSPropertyDescription>?
+    /// The names of the properties of a mask; nil if it is not a valid mask of the entity in this model.
+    func properties(in mask: Data, entityIndex: Int) -> Set<String>?
     /// False if the framework that wrote the store left random bits in its masks.
     var areReliable: Bool { get }
 }
@@ -159,11 +159,11 @@ package struct HistoryChangeRow: @unchecked Sendable {  // because the values of
     /// The properties that an update has changed; see `PropertyMasks`.
     package var mask: Data?
     /// The preserved values of a deleted object, with the slots of their attributes.
-    package var tombstone: [(slot: EntityLayout.Slot, value: Value)] = []
+    package var tombstone: [(slot: Int, value: Value)] = []
 
     package init(
         number: Int64, type: NSPersistentHistoryChangeType, entity: UInt16, key: Int64, mask: Data? = nil,
-        tombstone: [(slot: EntityLayout.Slot, value: Value)] = []
+        tombstone: [(slot: Int, value: Value)] = []
     ) {
         self.number = number
         self.type = type
@@ -177,9 +177,9 @@ package struct HistoryChangeRow: @unchecked Sendable {  // because the values of
 /// The old and new values of one row in one transaction.
 package struct HistoryOldValues {
     /// The changed slots with their old and new values; for a deleted row, all slots that had a value.
-    package var values: [(slot: EntityLayout.Slot, old: Value, new: Value)] = []
-    /// The removed and added members of many-to-many relationships that have changed.
-    package var members: [(relationship: NSRelationshipDescription, removed: [ObjectKey], added: [ObjectKey])] = []
+    package var values: [(slot: Int, old: Value, new: Value)] = []
+    /// The removed and added members of many-to-many relationships that have changed, by the names of these.
+    package var members: [(relationship: String, removed: [ObjectKey], added: [ObjectKey])] = []
 
     package init() {}
 }

@@ -45,7 +45,9 @@ open class NSPersistentHistoryChange: NSObject, NSCopying,
     open var tombstone: [AnyHashable: Any]? {
         guard row.type == .delete, !row.tombstone.isEmpty else { return nil }
         var values: [AnyHashable: Any] = [:]
-        for (slot, value) in row.tombstone {
+        let slots = origin.slots(of: row)
+        for (index, value) in row.tombstone {
+            let slot = slots[index]
             if let name = slot.name { values[name] = origin.publicValue(value, of: slot) ?? NSNull() }
         }
         return values
@@ -66,12 +68,14 @@ open class NSPersistentHistoryChange: NSObject, NSCopying,
             let kept = try store.oldValues(of: row, transaction: transactionRow.number)
         else { return nil }
         var changes: [String: HistoryPropertyChange] = [:]
-        for (slot, old, new) in kept.values {
+        let slots = origin.slots(of: row)
+        for (index, old, new) in kept.values {
+            let slot = slots[index]
             changes[slot.name ?? ""] = .value(
                 old: origin.publicValue(old, of: slot), new: origin.publicValue(new, of: slot))
         }
         for (relationship, removed, added) in kept.members {
-            changes[relationship.name] = .members(
+            changes[relationship] = .members(
                 removed: removed.map(coordinator.objectID(for:)), added: added.map(coordinator.objectID(for:)))
         }
         return changes
@@ -88,7 +92,10 @@ open class NSPersistentHistoryChange: NSObject, NSCopying,
     /// included.
     open var updatedProperties: Set<NSPropertyDescription>? {
         guard row.type == .update, let mask = row.mask else { return nil }
-        return origin.masks.properties(in: mask, entityIndex: Int(row.entity))
+        let properties = origin.entities[Int(row.entity)].propertiesByName
+        return origin.masks.properties(in: mask, entityIndex: Int(row.entity)).map { names in
+            Set(names.compactMap { properties[$0] })
+        }
     }
 
     /// False if ``updatedProperties`` may contain properties that were not changed: stores of macOS 10.13 and iOS 11

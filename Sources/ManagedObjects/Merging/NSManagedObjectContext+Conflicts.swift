@@ -16,7 +16,7 @@ extension NSManagedObjectContext {
         var objects: [NSManagedObject] = []
         for stale in conflicts.stale {
             let key = ObjectKey(
-                store: store.number, entity: UInt16(truncatingIfNeeded: stale.entity.index), number: stale.key)
+                store: store.number, entity: UInt16(truncatingIfNeeded: stale.entity), number: stale.key)
             guard let object = registeredObject(for: key) else { continue }
             let version = stale.current.map { $0.page.version(ofRow: $0.row) } ?? 0
             list.append(
@@ -43,7 +43,7 @@ extension NSManagedObjectContext {
         if unread.count > 1 { _ = try? readAgain(unread) }
         return taken.compactMap { taken in
             let key = ObjectKey(
-                store: store.number, entity: UInt16(truncatingIfNeeded: taken.entity.index), number: taken.key)
+                store: store.number, entity: UInt16(truncatingIfNeeded: taken.entity), number: taken.key)
             guard let object = registeredObject(for: key) else { return nil }
             let holder = self.object(for: taken.holder)
             let isStored = !holder.flags.contains(.inserted)

@@ -103,3 +103,20 @@ extension NSManagedObject: CVarArg {
 extension NSManagedObjectID: CVarArg {
     public var _cVarArgEncoding: [Int] { description._cVarArgEncoding }
 }
+
+extension PredicateValue {
+    /// The key and the index of the root entity of a constant that is an object or an ID; nil for anything else.
+    package var storedObject: (key: ObjectKey, root: Int)? {
+        switch self {
+        case .object(let object as NSManagedObject): (object.key, object.entity.rootIndex)
+        case .other(let other): NSManagedObjectID.id(other).map { ($0.key, $0.entity.rootIndex) }
+        case .object(let id as NSManagedObjectID): (id.key, id.entity.rootIndex)
+        default: nil
+        }
+    }
+
+    /// The name of a constant that is an entity.
+    package var entityName: String? {
+        if case .object(let entity as NSEntityDescription) = self { entity.name } else { nil }
+    }
+}

@@ -87,6 +87,23 @@ package enum TransformableCoding {
     }
 }
 
+/// The encoding of one transformable attribute, for stores, which know no description.
+package final class TransformableAttribute: @unchecked Sendable {  // because its description is frozen
+    private let attribute: NSAttributeDescription
+    /// Named in errors; the attribute does not retain it.
+    private let entity: NSEntityDescription?
+
+    package init(_ attribute: NSAttributeDescription) {
+        self.attribute = attribute
+        entity = attribute.entityIfAny
+    }
+
+    /// - Throws: A validation error that names entity and attribute when the transformer is missing or returns no data.
+    package func encode(_ value: ObjectValue) throws -> Data {
+        try TransformableCoding.encode(value, attribute: attribute)
+    }
+}
+
 /// Stored bytes that the transformer cannot decode. The public API returns nil.
 final class UndecodableValue {
     let data: Data

@@ -337,10 +337,10 @@ extension NSManagedObjectContext {
     /// Sets the values that the store has computed, and notes their objects as refreshed: also those that are not
     /// registered, because other contexts may have read them.
     private func adopt(
-        _ computed: [(entity: NSEntityDescription, key: Int64, slot: Int, value: Value)], of store: any RowStore
+        _ computed: [(entity: Int, key: Int64, slot: Int, value: Value)], of store: any RowStore
     ) {
         for (entity, number, slot, value) in computed {
-            let key = ObjectKey(store: store.number, entity: UInt16(truncatingIfNeeded: entity.index), number: number)
+            let key = ObjectKey(store: store.number, entity: UInt16(truncatingIfNeeded: entity), number: number)
             let object = object(for: key)
             if object.isFaultInternally {
                 turnIntoFault(object)

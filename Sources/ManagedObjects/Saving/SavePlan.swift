@@ -150,13 +150,13 @@ extension SavePlan {
 
 /// The values that the store has set in addition to the plan.
 package struct SaveOutcome {
-    /// Values that the store itself computed (derived attributes): entity, key, slot, value.
-    package var computed: [(entity: NSEntityDescription, key: Int64, slot: Int, value: Value)] = []
+    /// Values that the store itself computed (derived attributes): index of the entity, key, slot, value.
+    package var computed: [(entity: Int, key: Int64, slot: Int, value: Value)] = []
     /// The number of the transaction in the store's history; nil if the history has none.
     package var transaction: Int64?
 
     package init(
-        computed: [(entity: NSEntityDescription, key: Int64, slot: Int, value: Value)] = [], transaction: Int64? = nil
+        computed: [(entity: Int, key: Int64, slot: Int, value: Value)] = [], transaction: Int64? = nil
     ) {
         self.computed = computed
         self.transaction = transaction
@@ -166,14 +166,15 @@ package struct SaveOutcome {
 /// Rows whose versions differ from the plan, or unique values that another row has. Nothing was written.
 package struct SaveConflicts: Error {
     package struct Stale: @unchecked Sendable {  // because the throwing store does not keep the page
-        package var entity: NSEntityDescription
+        /// The index of the entity.
+        package var entity: Int
         package var key: Int64
         package var expectedVersion: Int64
         /// The current row; nil when it is deleted.
         package var current: (page: RowPage, row: Int)?
 
         package init(
-            entity: NSEntityDescription, key: Int64, expectedVersion: Int64, current: (page: RowPage, row: Int)? = nil
+            entity: Int, key: Int64, expectedVersion: Int64, current: (page: RowPage, row: Int)? = nil
         ) {
             self.entity = entity
             self.key = key
@@ -183,14 +184,15 @@ package struct SaveConflicts: Error {
     }
 
     package struct Taken {
-        package var entity: NSEntityDescription
+        /// The index of the entity.
+        package var entity: Int
         package var constraint: [String]
         /// The row to be written, by its key in the plan.
         package var key: Int64
         /// The row that has the values already: a stored row, or another row of the plan.
         package var holder: ObjectKey
 
-        package init(entity: NSEntityDescription, constraint: [String], key: Int64, holder: ObjectKey) {
+        package init(entity: Int, constraint: [String], key: Int64, holder: ObjectKey) {
             self.entity = entity
             self.constraint = constraint
             self.key = key

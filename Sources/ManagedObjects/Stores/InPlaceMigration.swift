@@ -48,6 +48,14 @@ package struct InPlaceMigration {
     package func run() throws {
         try StoreClasses.database(at: url).migrate(self)
     }
+
+    /// Whether a store has the version of one of the models.
+    package func isFitting(_ model: NSManagedObjectModel, _ metadata: StoreMetadata) -> Bool {
+        let known = metadata.content[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:]
+        let hashes = model.entityVersionHashesByName
+        guard model === models.last else { return known.allSatisfy { hashes[$0.key] == $0.value } }
+        return model.isConfiguration(withName: configuration, compatibleWithStoreMetadata: metadata.published)
+    }
 }
 
 /// The history of a store that was migrated by objects, as its new store copies and rewrites it.

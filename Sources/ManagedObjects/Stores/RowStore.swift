@@ -1,5 +1,6 @@
 import Foundation
 import FoundationAdditions
+import PredicateLanguage
 import StoreSupport
 
 /// The interface of a store to the engine, in terms of rows. SQLite stores and stores in memory implement it; see
@@ -146,6 +147,11 @@ package struct RowQuery {
     }
 }
 
+extension RowQuery {
+    /// The index of the entity in the model.
+    package var entityIndex: Int { entity.index }
+}
+
 /// The rows of a query: pages by leaf entity, and the order of the rows.
 package struct RowResult {
     package struct Position {
@@ -186,6 +192,36 @@ package struct ValueQuery {
         self.groupBy = groupBy
         self.having = having
         self.isDistinct = isDistinct
+    }
+}
+
+extension ValueQuery {
+    /// A column as a store reads it.
+    package struct Column {
+        package enum Source {
+            /// The property with the column's name.
+            case property
+            /// Nil if the column's expression is missing.
+            case expression(ExpressionNode?)
+        }
+
+        package let name: String
+        package let source: Source
+        /// The type of the result; nil for a to-one relationship, and if the type is that of the expression's value.
+        package let kind: EntityLayout.Slot.Kind?
+
+        package init(_ column: NSPropertyDescription) {
+            name = column.name
+            switch column {
+            case let computed as NSExpressionDescription:
+                source = .expression(computed.expression?.node)
+                let type = EntityLayout.Slot.Kind(computed.expressionResultType)
+                kind = type == .undefined ? nil : type
+            default:
+                source = .property
+                kind = (column as? NSAttributeDescription).map { EntityLayout.Slot.Kind($0.attributeType) }
+            }
+        }
     }
 }
 

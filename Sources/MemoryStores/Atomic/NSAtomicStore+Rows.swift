@@ -128,7 +128,7 @@ extension NSAtomicStore {
                 try pages.add(current) { try row(current) }
             }
             return SaveConflicts.Stale(
-                entity: object.entity, key: key.number, expectedVersion: object.version,
+                entity: object.entity.index, key: key.number, expectedVersion: object.version,
                 current: pages.pages.first.map { ($0, 0) })
         }
     }

@@ -227,7 +227,7 @@ final class MemoryStore: NSPersistentStore, RowStore, SaveTransaction, @unchecke
         var conflicts = conflicts
         for index in conflicts.stale.indices {
             let key = conflicts.stale[index].key
-            let root = conflicts.stale[index].entity.rootEntity.index
+            let root = entities[conflicts.stale[index].entity].rootEntity.index
             guard let row = content.row(root: root, key: key) else { continue }
             var pages = ValuePages(entities: entities, store: number)
             pages.add(ObjectKey(store: number, entity: row.entity, number: key)) { row }

@@ -152,7 +152,8 @@ struct MemoryUniqueness {
                     continue
                 }
                 taken.append(
-                    SaveConflicts.Taken(entity: entity, constraint: constraint.properties, key: key, holder: holder))
+                    SaveConflicts.Taken(
+                        entity: entity.index, constraint: constraint.properties, key: key, holder: holder))
             }
         }
 

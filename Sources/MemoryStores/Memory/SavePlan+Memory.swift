@@ -45,12 +45,12 @@ extension SavePlan {
         var stale: [SaveConflicts.Stale] = []
         func check(_ key: Int64, _ version: Int64, _ entity: NSEntityDescription) {
             guard content.row(root: entity.rootEntity.index, key: key)?.version != version else { return }
-            stale.append(SaveConflicts.Stale(entity: entity, key: key, expectedVersion: version))
+            stale.append(SaveConflicts.Stale(entity: entity.index, key: key, expectedVersion: version))
         }
         for group in inserts {
             let root = group.entity.rootEntity.index
             for insert in group.changes where content.row(root: root, key: insert.key) != nil {
-                stale.append(SaveConflicts.Stale(entity: group.entity, key: insert.key, expectedVersion: 0))
+                stale.append(SaveConflicts.Stale(entity: group.entity.index, key: insert.key, expectedVersion: 0))
             }
         }
         for group in updates {

@@ -55,11 +55,11 @@ struct BatchDeleter<Transaction: RowTransaction> {
     }
 
     private func group(_ entity: Int, _ keys: [Int64]) -> Group? {
-        schema.entity(schema.model.orderedEntities[entity]).map { ($0, keys) }
+        schema.entity(at: entity).map { ($0, keys) }
     }
 
-    private func relationships(of entity: SQLEntity) -> [NSRelationshipDescription] {
-        entity.entity.relationshipsByName.values.filter { !$0.isTransient }.sorted { $0.name < $1.name }
+    private func relationships(of entity: SQLEntity) -> [SchemaRelationship] {
+        schema.model.relationships(of: entity.entity).filter { !$0.isTransient }
     }
 
     // MARK: - Relationships
@@ -74,13 +74,14 @@ struct BatchDeleter<Transaction: RowTransaction> {
     }
 
     private func link(
-        _ relationship: NSRelationshipDescription, of entity: SQLEntity
+        _ relationship: SchemaRelationship, of entity: SQLEntity
     ) -> (link: Link, destination: SQLEntity)? {
-        guard let destination = relationship.destinationEntity.flatMap(schema.entity) else { return nil }
-        switch entity.entity.layout.fields[relationship.name] {
+        guard let destination = schema.destination(of: relationship) else { return nil }
+        switch entity.entity.fields[relationship.name] {
         case .slot(let slot)?: return entity.columns[slot].map { (.own($0), destination) }
-        case .toMany(let index)?:
-            switch entity.entity.layout.toMany[index].storage {
+        case .toMany?:
+            switch relationship.storage {
+            case nil: return nil
             case .memberSlot(let slot, let position):
                 guard let column = destination.columns[slot] else { return nil }
                 return (.members(column, position: position.flatMap { destination.columns[$0] }), destination)
@@ -91,7 +92,7 @@ struct BatchDeleter<Transaction: RowTransaction> {
     }
 
     private func destinations(
-        of relationship: NSRelationshipDescription, from entity: SQLEntity, keys: [Int64]
+        of relationship: SchemaRelationship, from entity: SQLEntity, keys: [Int64]
     ) throws -> [ObjectKey] {
         guard let (link, destination) = link(relationship, of: entity) else { return [] }
         func rows(where condition: SQLRestriction) throws -> [ObjectKey] {
@@ -116,7 +117,7 @@ struct BatchDeleter<Transaction: RowTransaction> {
             guard inTheWay != nil else { continue }
             throw CocoaError(
                 .validationRelationshipDeniedDelete,
-                "Rows of “\(entity.entity.name ?? "")” cannot be deleted: “\(relationship.name)” still has objects.",
+                "Rows of “\(entity.entity.name)” cannot be deleted: “\(relationship.name)” still has objects.",
                 userInfo: [NSValidationKeyErrorKey: relationship.name])
         }
     }
@@ -128,8 +129,8 @@ struct BatchDeleter<Transaction: RowTransaction> {
             switch link {
             case .own:
                 guard relationship.deleteRule != .noActionDeleteRule,
-                    let inverse = relationship.inverseRelationship, !inverse.isToMany,
-                    let slot = destination.entity.layout.slot(named: inverse.name),
+                    let inverse = schema.model.inverse(of: relationship), !inverse.isToMany,
+                    let slot = destination.entity.slot(named: inverse.name),
                     let column = destination.columns[slot]
                 else { continue }
                 try clear(column, position: nil, slot: slot, of: destination, keys)
@@ -158,7 +159,7 @@ struct BatchDeleter<Transaction: RowTransaction> {
             entity.table, set: cleared.map { .null($0) } + [.versionIncrement()], where: condition)
         try batch.run(batch.query(clearing, list: deleted))
         for key in changed {
-            guard let sqlEntity = schema.entity(schema.model.orderedEntities[Int(key.entity)]) else { continue }
+            guard let sqlEntity = schema.entity(at: Int(key.entity)) else { continue }
             batch.record { $0.update(sqlEntity, key: key.number, slots: [slot]) }
         }
     }

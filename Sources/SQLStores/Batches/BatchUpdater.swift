@@ -18,9 +18,9 @@ struct BatchAssignments {
     /// - Throws: `CocoaError.coreData` for a property that the entity does not have, a value of the wrong type, or an
     ///   expression that cannot be translated to SQL.
     init(
-        _ properties: [AnyHashable: Any], of entity: SQLEntity, compiler: SQLQueryCompiler, store: UInt16
+        _ properties: [AnyHashable: Any], of entity: SQLEntity, layout: EntityLayout, compiler: SQLQueryCompiler,
+        store: UInt16
     ) throws {
-        let layout = entity.entity.layout
         let reader = BatchValues(layout: layout, store: store)
         var sources: [Int: Source] = [:]
         for (property, value) in properties {
@@ -30,7 +30,7 @@ struct BatchAssignments {
             if let expression = value as? NSExpression, !expression.node.isConstant {
                 guard let slot = layout.slot(named: name) else {
                     throw CocoaError(
-                        .coreData, "The entity “\(entity.entity.name ?? "")” has no attribute “\(name)” to update.")
+                        .coreData, "The entity “\(entity.entity.name)” has no attribute “\(name)” to update.")
                 }
                 sources[slot] = .expression(
                     try Self.fragment(expression, slot: slot, of: entity, compiler: compiler, store: store))
@@ -50,10 +50,10 @@ struct BatchAssignments {
         _ expression: NSExpression, slot: Int, of entity: SQLEntity, compiler: SQLQueryCompiler, store: UInt16
     ) throws -> SQLFragment {
         do {
-            let writer = try compiler.writer(for: entity.entity, store: store)
+            let writer = try compiler.writer(for: entity.entity.index, store: store)
             let before = writer.subject.scope.from.text
             let value = try writer.value(expression.node)
-            let slotKind = entity.entity.layout.slots[slot].kind
+            let slotKind = entity.entity.slots[slot].kind
             guard writer.subject.scope.from.text == before, let kind = SQLKind(slotKind),
                 kind == value.kind || (kind.isNumber && value.kind.isNumber)
             else { throw PredicateRefusal(.mixedKinds, expression.node) }
@@ -124,8 +124,7 @@ struct BatchUpdater<Transaction: RowTransaction> {
         if batch.recordsHistory {
             let slots = assignments.sources.map(\.slot)
             for key in keys {
-                let own = batch.schema.model.orderedEntities[Int(key.entity)]
-                guard let sqlEntity = batch.schema.entity(own) else { continue }
+                guard let sqlEntity = batch.schema.entity(at: Int(key.entity)) else { continue }
                 batch.record { $0.update(sqlEntity, key: key.number, slots: slots) }
             }
         }
@@ -149,7 +148,7 @@ struct BatchUpdater<Transaction: RowTransaction> {
             guard let column = entity.columns[slot] else { continue }
             switch source {
             case .value(let value):
-                let target = ValueWriter.Target(slot: slot, of: entity.entity.layout, column: column)
+                let target = ValueWriter.Target(slot: slot, of: entity, column: column)
                 _ = try values.bind(value, to: target, of: bound, at: bound.next)
             case .expression(let fragment):
                 for argument in fragment.arguments {
@@ -165,10 +164,9 @@ struct BatchUpdater<Transaction: RowTransaction> {
     /// The new values of attributes that are derived from assigned attributes of the same row. Triggers update those of
     /// other rows.
     private func derived(from assignments: BatchAssignments) throws -> [(slot: Int, source: BatchAssignments.Source)] {
-        let layout = entity.entity.layout
         var derived: [(slot: Int, source: BatchAssignments.Source)] = []
-        for (slot, description) in layout.slots.enumerated() {
-            guard let derivation = description.attribute.flatMap(Derivation.init), derivation.isOwn else { continue }
+        for (slot, description) in entity.entity.slots.enumerated() {
+            guard let derivation = description.attribute?.derivation, derivation.isOwn else { continue }
             let origin: (name: String, function: PredicateFunctions.Name?)
             switch derivation {
             case .now:
@@ -180,7 +178,7 @@ struct BatchUpdater<Transaction: RowTransaction> {
             case .lowercase(let name): origin = (name, .lowercase)
             case .count, .sum, .related, .relatedText: continue
             }
-            let changed = assignments.sources.first { $0.slot == layout.slot(named: origin.name) }
+            let changed = assignments.sources.first { $0.slot == entity.entity.slot(named: origin.name) }
             switch (changed?.source, origin.function) {
             case (nil, _): continue
             case (.value(.string(let text))?, .some):

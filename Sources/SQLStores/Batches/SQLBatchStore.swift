@@ -28,19 +28,20 @@ extension SQLBatchStore {
     ) throws -> NSPersistentStoreResult? {
         if let stores = request.affectedStores, !stores.contains(where: { $0 === self }) { return nil }
         let content = try content()
-        let model = content.schema.model
+        let model = content.model
         switch request {
         case let request as NSBatchInsertRequest:
-            guard let sqlEntity = content.schema.entity(try request.target.entity(in: model)) else { return nil }
-            return try insert(request, sqlEntity, content, context)
+            let entity = try request.target.entity(in: model)
+            guard let sqlEntity = content.schema.entity(entity) else { return nil }
+            return try insert(request, entity, sqlEntity, context)
         case let request as NSBatchUpdateRequest:
-            guard let sqlEntity = content.schema.entity(try request.target.entity(in: model)) else { return nil }
-            return try update(request, sqlEntity, content, context)
+            let entity = try request.target.entity(in: model)
+            guard let sqlEntity = content.schema.entity(entity) else { return nil }
+            return try update(request, entity, sqlEntity, content, context)
         case let request as NSBatchDeleteRequest:
-            guard let sqlEntity = content.schema.entity(try request.fetchRequest.specification.entity(in: model)) else {
-                return nil
-            }
-            return try delete(request, sqlEntity, content, context)
+            let entity = try request.fetchRequest.specification.entity(in: model)
+            guard let sqlEntity = content.schema.entity(entity) else { return nil }
+            return try delete(request, entity, sqlEntity, context)
         default: return nil
         }
     }
@@ -48,9 +49,10 @@ extension SQLBatchStore {
     // MARK: - The requests
 
     private func insert(
-        _ request: NSBatchInsertRequest, _ sqlEntity: SQLEntity, _ content: Content, _ context: NSManagedObjectContext
+        _ request: NSBatchInsertRequest, _ entity: NSEntityDescription, _ sqlEntity: SQLEntity,
+        _ context: NSManagedObjectContext
     ) throws -> NSPersistentStoreResult {
-        let rows = try BatchRows(request, entity: sqlEntity.entity, store: number)
+        let rows = try BatchRows(request, entity: entity, store: number)
         let policy = (context.mergePolicy as? NSMergePolicy)?.mergeType ?? .errorMergePolicyType
         let keys = try writing(context, isRepeatable: false) { batch in
             try insert(rows, into: sqlEntity, policy: policy, in: batch)
@@ -66,15 +68,17 @@ extension SQLBatchStore {
 
     /// - Parameter check: Called in the transaction, before rows are changed.
     func update(
-        _ request: NSBatchUpdateRequest, _ sqlEntity: SQLEntity, _ content: Content, _ context: NSManagedObjectContext,
+        _ request: NSBatchUpdateRequest, _ entity: NSEntityDescription, _ sqlEntity: SQLEntity, _ content: Content,
+        _ context: NSManagedObjectContext,
         after check: (Transaction) throws -> Void = { _ in }
     ) throws -> NSPersistentStoreResult {
         var query = RowQuery(
-            entity: sqlEntity.entity, predicate: try request.predicate?.converted(for: sqlEntity.entity))
+            entity: entity, predicate: try request.predicate?.converted(for: entity))
         query.includesSubentities = request.includesSubentities
         let selection = try BatchSelection(query, store: self)
         let assignments = try BatchAssignments(
-            request.propertiesToUpdate ?? [:], of: sqlEntity, compiler: content.compiler, store: number)
+            request.propertiesToUpdate ?? [:], of: sqlEntity, layout: entity.layout, compiler: content.compiler,
+            store: number)
         let returnsKeys = request.resultType == .updatedObjectIDsResultType
         let (keys, count) = try writing(context, isRepeatable: true) { batch in
             try check(batch)
@@ -92,18 +96,19 @@ extension SQLBatchStore {
     }
 
     private func delete(
-        _ request: NSBatchDeleteRequest, _ sqlEntity: SQLEntity, _ content: Content, _ context: NSManagedObjectContext
+        _ request: NSBatchDeleteRequest, _ entity: NSEntityDescription, _ sqlEntity: SQLEntity,
+        _ context: NSManagedObjectContext
     ) throws -> NSPersistentStoreResult {
         let selection: BatchSelection
         if let ids = request.objectIDs {
-            guard ids.allSatisfy({ $0.entity.rootEntity.name == sqlEntity.entity.rootEntity.name }) else {
+            guard ids.allSatisfy({ $0.entity.rootEntity.name == entity.rootEntity.name }) else {
                 throw CocoaError(
                     .coreData, "The objects of a batch deletion must all be of one entity's hierarchy.", url: url)
             }
             selection = .keys(ids.filter { !$0.isTemporaryID && $0.key.store == number }.map(\.key.number))
         } else {
-            let specification = try request.fetchRequest.specification.converted(for: sqlEntity.entity)
-            let query = specification.rowQuery(entity: sqlEntity.entity)
+            let specification = try request.fetchRequest.specification.converted(for: entity)
+            let query = specification.rowQuery(entity: entity)
             selection = try BatchSelection(query, store: self)
         }
         let keys = try writing(context, isRepeatable: true) { batch in

@@ -6,23 +6,21 @@ import Synchronization
 ///
 /// The order: to-one relationships, companion columns of those that may refer to several entities, positions,
 /// attributes, to-many relationships; in each group inherited properties come first.
-struct ChangeBitmap: @unchecked Sendable {  // because properties of a frozen model do not change
+struct ChangeBitmap: Sendable {
     private var bitsBySlot: [[Int]]
     private var bitByToMany: [Int?]
-    /// The property of each bit. Companions and positions have the to-one relationship that they belong to.
-    private var properties: [NSPropertyDescription?] = []
+    /// The names of the properties, in the order of their bits. Companions and positions have the to-one relationship that they
+    /// belong to.
+    private(set) var propertyNames: [String?] = []
 
-    /// The names of the properties, in the order of their bits.
-    var propertyNames: [String?] { properties.map { $0?.name } }
-
-    private var byteCount: Int { (properties.count + 7) / 8 }
+    private var byteCount: Int { (propertyNames.count + 7) / 8 }
 
     init(_ entity: SQLEntity) {
-        let layout = entity.entity.layout
-        bitsBySlot = layout.slots.map { _ in [] }
-        bitByToMany = layout.toMany.map { _ in nil }
+        let described = entity.entity
+        bitsBySlot = described.slots.map { _ in [] }
+        bitByToMany = described.toMany.map { _ in nil }
         for kind in 0..<4 {
-            for (index, slot) in layout.slots.enumerated() where slot.isPersistent {
+            for (index, slot) in described.slots.enumerated() where slot.isPersistent {
                 let isMember =
                     switch kind {
                     case 0: slot.kind == .toOne && !slot.isHidden
@@ -31,23 +29,21 @@ struct ChangeBitmap: @unchecked Sendable {  // because properties of a frozen mo
                     default: slot.attribute != nil
                     }
                 guard isMember else { continue }
-                bitsBySlot[index].append(properties.count)
-                properties.append(Self.property(of: slot, in: entity.entity))
+                bitsBySlot[index].append(propertyNames.count)
+                propertyNames.append(Self.property(of: slot, in: described))
             }
         }
-        for (index, toMany) in layout.toMany.enumerated() where toMany.isPersistent {
-            bitByToMany[index] = properties.count
-            properties.append(toMany.relationship)
+        for (index, toMany) in described.toMany.enumerated() where !toMany.isTransient {
+            bitByToMany[index] = propertyNames.count
+            propertyNames.append(toMany.name)
         }
     }
 
     /// The property of the entity that a slot belongs to: for an element of a composite attribute, the composite; nil
     /// for a slot that serves a relationship of another entity.
-    private static func property(of slot: EntityLayout.Slot, in entity: NSEntityDescription) -> NSPropertyDescription? {
-        let name = slot.name ?? slot.property.name
-        let first = name.prefix { $0 != "." }
-        guard let property = entity.propertiesByName[String(first)] else { return nil }
-        return slot.isHidden && property !== slot.property ? nil : property
+    private static func property(of slot: SchemaSlot, in entity: SchemaEntity) -> String? {
+        if let name = slot.name { return String(name.prefix { $0 != "." }) }
+        return entity.relationshipNumbers[slot.property] == slot.relationship ? slot.property : nil
     }
 
     func data(slots: [Int], toMany: Set<Int>) -> Data {
@@ -61,10 +57,10 @@ struct ChangeBitmap: @unchecked Sendable {  // because properties of a frozen mo
     /// The properties whose bits are set; nil if the data does not have the length of a mask of the entity.
     ///
     /// - Parameter isPadded: Whether more bytes may follow, which are ignored.
-    func properties(in data: Data, isPadded: Bool) -> Set<NSPropertyDescription>? {
+    func properties(in data: Data, isPadded: Bool) -> Set<String>? {
         guard isPadded ? data.count >= byteCount : data.count == byteCount else { return nil }
-        var found: Set<NSPropertyDescription> = []
-        for (bit, property) in properties.enumerated() {
+        var found: Set<String> = []
+        for (bit, property) in propertyNames.enumerated() {
             guard let property, data[data.startIndex + bit / 8] & (0x80 >> UInt8(bit % 8)) != 0 else { continue }
             found.insert(property)
         }
@@ -93,10 +89,7 @@ final class ChangeBitmaps: PropertyMasks {
         }
     }
 
-    func properties(in mask: Data, entityIndex: Int) -> Set<NSPropertyDescription>? {
-        guard schema.model.orderedEntities.indices.contains(entityIndex),
-            let entity = schema.entity(schema.model.orderedEntities[entityIndex])
-        else { return nil }
-        return bitmap(of: entity).properties(in: mask, isPadded: !areReliable)
+    func properties(in mask: Data, entityIndex: Int) -> Set<String>? {
+        schema.entity(at: entityIndex).flatMap { bitmap(of: $0).properties(in: mask, isPadded: !areReliable) }
     }
 }

@@ -13,9 +13,11 @@ struct HistoryReader {
     private let url: URL?
     /// The root entities' numbers and keys of the objects to which the query is limited; nil for all objects.
     private let objects: Set<StoredObject>?
-    /// The slots of each entity's tombstones, computed on first use.
-    private var tombstones: [UInt16: [EntityLayout.Slot]] = [:]
+    /// The slots of each entity's tombstones, with their kinds, computed on first use.
+    private var tombstones: [UInt16: [TombstoneSlot]] = [:]
     private var strings: [Int64: String] = [:]
+
+    private typealias TombstoneSlot = (index: Int, kind: EntityLayout.Slot.Kind)
 
     private struct StoredObject: Hashable {
         let root: Int
@@ -32,11 +34,11 @@ struct HistoryReader {
         self.schema = schema
         self.store = store
         self.url = url
-        let entities = schema.model.orderedEntities
+        let entities = schema.model.entities
         objects = query.filter.objects.map { keys in
             Set(
                 keys.filter { $0.store == store && Int($0.entity) < entities.count }
-                    .map { StoredObject(root: entities[Int($0.entity)].rootEntity.index, key: $0.number) })
+                    .map { StoredObject(root: entities[Int($0.entity)].root, key: $0.number) })
         }
     }
 
@@ -102,7 +104,7 @@ struct HistoryReader {
         guard let index = schema.entityIndex(number: statement.integer(2)) else { return nil }
         let key = statement.integer(3)
         if let objects,
-            !objects.contains(StoredObject(root: schema.model.orderedEntities[index].rootEntity.index, key: key))
+            !objects.contains(StoredObject(root: schema.model.entities[index].root, key: key))
         {
             return nil
         }
@@ -118,13 +120,13 @@ struct HistoryReader {
 
     private mutating func tombstone(
         _ statement: some SQLRow, entity: UInt16
-    ) -> [(slot: EntityLayout.Slot, value: Value)] {
+    ) -> [(slot: Int, value: Value)] {
         guard tables.tombstoneCount > 0 else { return [] }
         let slots = tombstones[entity] ?? slots(of: entity)
         tombstones[entity] = slots
         return slots.enumerated().map { position, slot in
             (
-                slot,
+                slot.index,
                 tables.hasByteTombstones
                     ? Value(bytes: statement.data(6 + position), kind: slot.kind)
                     : Value(statement.value(6 + position), kind: slot.kind)
@@ -132,10 +134,10 @@ struct HistoryReader {
         }
     }
 
-    private func slots(of entity: UInt16) -> [EntityLayout.Slot] {
-        guard let sqlEntity = schema.entity(schema.model.orderedEntities[Int(entity)]) else { return [] }
+    private func slots(of entity: UInt16) -> [TombstoneSlot] {
+        guard let sqlEntity = schema.entity(at: Int(entity)) else { return [] }
         return HistoryTables.preservedSlots(of: sqlEntity).prefix(tables.tombstoneCount).map {
-            sqlEntity.entity.layout.slots[$0]
+            ($0, sqlEntity.entity.slots[$0].kind)
         }
     }
 }

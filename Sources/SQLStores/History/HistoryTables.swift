@@ -43,13 +43,11 @@ package struct HistoryTables: Sendable {
     /// The slots whose values the history preserves of deleted objects, sorted by name. Old models list their names in
     /// the entity's user info.
     static func preservedSlots(of entity: SQLEntity) -> [Int] {
-        let slots = entity.entity.layout.slots
-        let named = entity.entity.userInfo?["NSPersistentHistoryTombstoneAttributes"] as? String ?? ""
-        let names = Set(named.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) })
+        let slots = entity.entity.slots
         return slots.indices
             .filter { index in
                 guard entity.columns[index] != nil, let attribute = slots[index].attribute else { return false }
-                return attribute.preservesValueInHistoryOnDeletion || names.contains(attribute.name)
+                return attribute.isPreserved || entity.entity.preservedNames.contains(attribute.name)
             }
             .sorted { (slots[$0].name ?? "").utf8.lexicographicallyPrecedes((slots[$1].name ?? "").utf8) }
     }

@@ -20,9 +20,9 @@ struct OldValueReader {
         self.dialect = dialect
         guard let columns = try columns(entity, key: change.key, transaction, in: database) else { return nil }
         readValues(columns, of: entity, isDeleted: change.type == .delete)
-        for toMany in entity.entity.layout.toMany {
-            guard let pairs = schema.pairs(of: toMany.relationship) else { continue }
-            try readMembers(toMany.relationship, pairs, key: change.key, transaction, in: database)
+        for toMany in entity.entity.toMany {
+            guard let pairs = schema.pairs(of: toMany) else { continue }
+            try readMembers(toMany.name, pairs, key: change.key, transaction, in: database)
         }
     }
 
@@ -50,22 +50,21 @@ struct OldValueReader {
         func stored(_ name: String, _ type: SQLColumn.Declaration) -> (old: ColumnValue, new: ColumnValue)? {
             columns[name].map { (dialect.recorded($0.old, of: type), dialect.recorded($0.new, of: type)) }
         }
-        let slots = entity.entity.layout.slots
-        for (index, slot) in slots.enumerated() where slot.name != nil && !slot.isHidden {
+        for (index, slot) in entity.entity.slots.enumerated() where !slot.isHidden {
             guard let column = entity.columns[index], !column.hasStorageByte else { continue }
             guard let (old, new) = stored(column.name, column.declaration) ?? (isDeleted ? (.null, .null) : nil)
             else { continue }
             let companion = column.companion.flatMap { stored($0, .integer) }
             // A statement may have changed a value and another changed it back.
             guard isDeleted || old != new || companion.map({ $0.old != $0.new }) ?? false else { continue }
-            found.values.append((slot, value(old, companion?.old, of: slot), value(new, companion?.new, of: slot)))
+            found.values.append((index, value(old, companion?.old, of: slot), value(new, companion?.new, of: slot)))
         }
     }
 
-    private func value(_ stored: ColumnValue, _ companion: ColumnValue?, of slot: EntityLayout.Slot) -> Value {
+    private func value(_ stored: ColumnValue, _ companion: ColumnValue?, of slot: SchemaSlot) -> Value {
         guard slot.kind == .toOne else { return Value(stored, kind: slot.kind) }
         guard case .integer(let number) = stored else { return .null }
-        var destination = slot.destination?.index
+        var destination = slot.destination
         if case .integer(let entity)? = companion { destination = schema.entityIndex(number: entity) }
         return destination.map { .reference(key($0, number)) } ?? .null
     }
@@ -77,7 +76,7 @@ struct OldValueReader {
     // MARK: - Members
 
     private mutating func readMembers(
-        _ relationship: NSRelationshipDescription, _ pairs: SQLPairs, key: Int64, _ transaction: Int64,
+        _ relationship: String, _ pairs: SQLPairs, key: Int64, _ transaction: Int64,
         in database: some SQLDatabase
     ) throws {
         let table = schema.joinTables.first { $0.name == pairs.table }

@@ -40,8 +40,7 @@ enum OldValueStatements {
     /// Stores the records of one table of pairs, without pairs that the transaction has both added and removed. Parameter:
     /// the number of the transaction.
     private static func keepPairs(_ table: SQLJoinTable, _ schema: SQLSchema) -> String? {
-        guard let source = table.owner.entityIfAny.flatMap(schema.entity),
-            let destination = table.owner.destinationEntity.flatMap(schema.entity)
+        guard let source = schema.entity(at: table.owner.entity), let destination = schema.destination(of: table.owner)
         else { return nil }
         return "INSERT INTO \(pairs) SELECT ?1, f.PAIRTABLE, \(entity("f.SOURCEPK", source)), f.SOURCEPK, "
             + "\(entity("f.DESTINATIONPK", destination)), f.DESTINATIONPK, l.ISADDED "

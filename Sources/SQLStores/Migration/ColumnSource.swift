@@ -60,7 +60,7 @@ extension Value {
     /// - Throws: An error of the value transformer of a transformable attribute, and code 1550 for a text with a NUL character
     ///   that the database does not store.
     func literal(
-        of attribute: NSAttributeDescription, hasStorageByte: Bool, dialect: any SQLMigrationDialect
+        of slot: SchemaSlot, hasStorageByte: Bool, dialect: any SQLMigrationDialect
     ) throws -> String {
         func digits(_ bytes: some Sequence<UInt8>) -> String { bytes.map { String(format: "%02X", $0) }.joined() }
         func blob(_ bytes: some Sequence<UInt8>, prefix: String = "") -> String {
@@ -71,7 +71,7 @@ extension Value {
                 if let literal = dialect.literal(ofTextWithNUL: digits(text.utf8)) { return literal }
                 throw CocoaError(
                     .managedObjectValidation,
-                    "The default value of “\(attribute.name)” contains a NUL character, which the store does not keep.")
+                    "The default value of “\(slot.property)” contains a NUL character, which the store does not keep.")
             }
             return "'" + text.replacingOccurrences(of: "'", with: "''", options: .literal) + "'"
         }
@@ -90,7 +90,7 @@ extension Value {
         case .uuid(let uuid): return withUnsafeBytes(of: uuid.uuid) { blob($0) }
         case .object(let box):
             if let url = box.value as? URL { return try quoted(url.absoluteString) }
-            return data(try TransformableCoding.encode(box, attribute: attribute))
+            return try slot.coding.map { data(try $0.encode(box)) } ?? "NULL"
         }
     }
 }

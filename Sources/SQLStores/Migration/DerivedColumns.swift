@@ -22,10 +22,9 @@ struct DerivedColumns {
 
     private var columns: [Column] {
         schema.pairs.flatMap { pair in
-            pair.new.entity.layout.derivedSlots.compactMap { slot in
+            pair.new.columns.indices.compactMap { slot in
                 guard let column = pair.new.columns[slot],
-                    let attribute = pair.new.entity.layout.slots[slot].attribute,
-                    let derivation = Derivation(attribute),
+                    let derivation = pair.new.entity.slots[slot].attribute?.derivation,
                     pair.sources[slot]?.column == nil || includesOthers && derivation != .now
                 else { return nil }
                 return Column(entity: pair.new, name: column.name, derivation: derivation)
@@ -62,7 +61,7 @@ struct DerivedColumns {
             let source: String?
             switch column.derivation {
             case .canonical(let name), .uppercase(let name), .lowercase(let name):
-                source = self.column(name, in: column.entity.entity)
+                source = column.entity.column(named: name)?.name
             case .relatedText(_, let relationship, let attribute):
                 source = related(relationship, attribute, in: column.entity) { $0 }
             default: source = nil
@@ -82,26 +81,28 @@ struct DerivedColumns {
         }
         switch derivation {
         case .now: return schema.dialect.now
-        case .copy(let name): return column(name, in: entity.entity)
-        case .canonical(let name): return column(name, in: entity.entity).flatMap { function(.canonical, $0) }
-        case .uppercase(let name): return column(name, in: entity.entity).flatMap { function(.uppercase, $0) }
-        case .lowercase(let name): return column(name, in: entity.entity).flatMap { function(.lowercase, $0) }
+        case .copy(let name): return entity.column(named: name)?.name
+        case .canonical(let name): return entity.column(named: name).flatMap { function(.canonical, $0.name) }
+        case .uppercase(let name): return entity.column(named: name).flatMap { function(.uppercase, $0.name) }
+        case .lowercase(let name): return entity.column(named: name).flatMap { function(.lowercase, $0.name) }
         case .related(let relationship, let attribute):
             return related(relationship, attribute, in: entity) { $0 }
         case .relatedText(let name, let relationship, let attribute):
             return related(relationship, attribute, in: entity) { function(name, $0) }
         case .count(let name):
-            guard let relationship = entity.entity.relationshipsByName[name], relationship.isToMany else { return nil }
+            guard let relationship = schema.new.relationship(named: name, of: entity), relationship.isToMany else {
+                return nil
+            }
             if let pairs = schema.new.pairs(of: relationship) {
                 return result("count(*)", of: pairs.table, by: pairs.source, in: entity)
             }
-            return members(of: relationship, in: entity).map {
+            return schema.new.membership(of: relationship).map {
                 result("count(*)", of: $0.table, by: $0.owner, in: entity)
             }
         case .sum(let name, let summed):
-            guard let relationship = entity.entity.relationshipsByName[name],
-                let members = members(of: relationship, in: entity), let destination = relationship.destinationEntity,
-                let value = column(summed, in: destination)
+            guard let relationship = schema.new.relationship(named: name, of: entity),
+                let members = schema.new.membership(of: relationship),
+                let value = members.members.column(named: summed)?.name
             else { return nil }
             return result("COALESCE(sum(m.\(value)), 0)", of: members.table, by: members.owner, in: entity)
         }
@@ -115,28 +116,15 @@ struct DerivedColumns {
             SQLSelect([function], from: "\(table) AS m", where: .text("m.\(column) = \(entity.table).Z_PK")))
     }
 
-    private func column(_ name: String, in entity: NSEntityDescription) -> String? {
-        schema.new.column(named: name, in: entity)?.name
-    }
-
     private func related(
         _ relationship: String, _ attribute: String, in entity: SQLEntity, _ derived: (String) -> String?
     ) -> String? {
-        guard let destination = entity.entity.relationshipsByName[relationship]?.destinationEntity,
-            let table = schema.new.entity(destination)?.table, let key = column(relationship, in: entity.entity),
-            let value = column(attribute, in: destination), let derived = derived("d.\(value)")
+        guard
+            let destination = schema.new.relationship(named: relationship, of: entity).flatMap(schema.new.destination),
+            let key = entity.column(named: relationship)?.name,
+            let value = destination.column(named: attribute)?.name, let derived = derived("d.\(value)")
         else { return nil }
         return schema.dialect.expression(
-            SQLSelect([derived], from: "\(table) AS d", where: .text("d.Z_PK = \(entity.table).\(key)")))
-    }
-
-    private func members(
-        of relationship: NSRelationshipDescription, in entity: SQLEntity
-    ) -> (table: String, owner: String)? {
-        guard let destination = relationship.destinationEntity.flatMap({ schema.new.entity($0) }),
-            let field = entity.entity.layout.toMany.first(where: { $0.relationship === relationship }),
-            case .memberSlot(let slot, _) = field.storage, let owner = destination.columns[slot]?.name
-        else { return nil }
-        return (destination.table, owner)
+            SQLSelect([derived], from: "\(destination.table) AS d", where: .text("d.Z_PK = \(entity.table).\(key)")))
     }
 }

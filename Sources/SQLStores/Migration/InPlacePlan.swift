@@ -64,7 +64,7 @@ struct InPlacePlan {
         var newTables: [String: Set<String>] = [:]
         for pair in schema.pairs { newTables[pair.old.table, default: []].insert(pair.new.table) }
         return schema.new.tables.map { table in
-            let former = schema.pairs.first { $0.new.entity.rootEntity === table.root }?.old.table
+            let former = schema.pairs.first { $0.new.entity.root == table.root.index }?.old.table
             return TableMigration(
                 schema, table, oldTable: former.flatMap { catalog.hasTable($0) ? $0 : nil },
                 isShared: former.map { (newTables[$0]?.count ?? 0) > 1 } ?? false,
@@ -222,13 +222,6 @@ extension InPlaceMigration {
             .persistentStoreIncompatibleVersionHash,
             "Another process has migrated the store to another version of the model.", url: url,
             userInfo: ["metadata": metadata.published, "reason": "The store has another version of the model."])
-    }
-
-    func isFitting(_ model: NSManagedObjectModel, _ metadata: StoreMetadata) -> Bool {
-        let known = metadata.content[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:]
-        let hashes = model.entityVersionHashesByName
-        guard model === models.last else { return known.allSatisfy { hashes[$0.key] == $0.value } }
-        return model.isConfiguration(withName: configuration, compatibleWithStoreMetadata: metadata.published)
     }
 
     /// The author of a migration's transaction.

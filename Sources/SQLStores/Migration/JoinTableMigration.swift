@@ -19,7 +19,7 @@ struct JoinTableMigration {
         self.catalog = catalog
         moves = schema.new.joinTables.map { table in
             let origin = schema.isMoved(table.owner) ? nil : schema.origins(of: table.owner).first
-            let source = origin.flatMap(schema.old.pairs).flatMap { catalog.hasTable($0.table) ? $0 : nil }
+            let source = origin.flatMap { schema.old.pairs(of: $0) }.flatMap { catalog.hasTable($0.table) ? $0 : nil }
             return Move(table: table, source: source)
         }
     }
@@ -95,9 +95,9 @@ struct JoinTableMigration {
         moves.compactMap { move in
             let (table, owner) = (move.table, move.table.owner)
             guard move.source != nil, let origin = schema.origins(of: owner).first,
-                let members = owner.destinationEntity, let oldMembers = origin.destinationEntity,
-                schema.loses(origin.entity, owner.entity) || schema.loses(oldMembers, members),
-                let ownerEntity = schema.new.entity(owner.entity), let memberEntity = schema.new.entity(members)
+                let ownerEntity = schema.new.entity(at: owner.entity),
+                let memberEntity = schema.new.destination(of: owner), let oldMembers = origin.destination,
+                loses(origin.entity, ownerEntity) || loses(oldMembers, memberEntity)
             else { return nil }
             return SQLDelete(
                 from: table.name,
@@ -106,5 +106,9 @@ struct JoinTableMigration {
                     .notSelected(table.destinationColumn, schema.keys(memberEntity)),
                 ]))
         }
+    }
+
+    private func loses(_ old: Int, _ new: SQLEntity) -> Bool {
+        schema.old.entity(at: old).map { schema.loses($0, new) } ?? false
     }
 }

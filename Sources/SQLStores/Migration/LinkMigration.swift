@@ -8,12 +8,12 @@ import SQLStatements
 struct LinkMigration {
     private let schema: MigratedSchema
     private let catalog: SQLCatalog
-    private let relationship: NSRelationshipDescription
+    private let relationship: SchemaRelationship
     private let table: String
     private var temporary: String { schema.dialect.temporary(table) }
     private static let columns = ["OWNER", "MEMBER", "POSITION", "INVERSEPOSITION"]
 
-    init(_ schema: MigratedSchema, _ catalog: SQLCatalog, _ relationship: NSRelationshipDescription, number: Int) {
+    init(_ schema: MigratedSchema, _ catalog: SQLCatalog, _ relationship: SchemaRelationship, number: Int) {
         self.schema = schema
         self.catalog = catalog
         self.relationship = relationship
@@ -24,7 +24,7 @@ struct LinkMigration {
 
     /// Collects the links from the old tables.
     func reading() -> [any SQLCommand] {
-        let inverse = relationship.inverseRelationship.flatMap { $0 === relationship ? nil : $0 }
+        let inverse = relationship.isReflexive ? nil : schema.new.model.inverse(of: relationship)
         let definition = SQLTableDefinition(
             name: table, columns: Self.columns.map { ($0, .integer) }, key: [], isTemporary: true)
         let inverseColumns = ["MEMBER", "OWNER", "INVERSEPOSITION", "POSITION"]
@@ -35,10 +35,10 @@ struct LinkMigration {
     }
 
     /// Selections of the old links of a new relationship: owner, member, position, position in the inverse.
-    private func links(of relationship: NSRelationshipDescription) -> [SQLSelect] {
+    private func links(of relationship: SchemaRelationship) -> [SQLSelect] {
         schema.origins(of: relationship).flatMap { origin -> [SQLSelect] in
-            let pairs = schema.pairs(below: relationship.entity).filter {
-                schema.oldRelationship(relationship, in: $0) === origin && catalog.hasTable($0.old.table)
+            let pairs = schema.pairs(below: schema.new.model.entities[relationship.entity]).filter {
+                schema.oldRelationship(relationship, in: $0)?.number == origin.number && catalog.hasTable($0.old.table)
             }
             guard let first = pairs.first else { return [] }
             let isOfEntity = SQLRestriction.entities(pairs.map(\.old.number))
@@ -61,10 +61,10 @@ struct LinkMigration {
     }
 
     private func reference(
-        _ origin: NSRelationshipDescription, in entity: SQLEntity, _ isOfEntity: SQLRestriction
+        _ origin: SchemaRelationship, in entity: SQLEntity, _ isOfEntity: SQLRestriction
     ) -> [SQLSelect] {
-        guard let column = schema.old.column(named: origin.name, in: entity.entity)?.name else { return [] }
-        let position = entity.entity.layout.positionSlot(of: origin).flatMap { entity.columns[$0]?.name }
+        guard let column = entity.column(named: origin.name)?.name else { return [] }
+        let position = entity.entity.positionSlot(of: origin.number).flatMap { entity.columns[$0]?.name }
         return [
             Self.selection(
                 "Z_PK", column, nil, position, from: entity.table, where: .all([.isNotNull(column), isOfEntity]))
@@ -81,15 +81,11 @@ struct LinkMigration {
         return [straight, reversed]
     }
 
-    private func members(_ origin: NSRelationshipDescription, _ owners: SQLSelect) -> [SQLSelect] {
-        guard let destination = origin.destinationEntity.flatMap({ schema.old.entity($0) }),
-            catalog.hasTable(destination.table),
-            let field = origin.entity.layout.toMany.first(where: { $0.relationship === origin }),
-            case .memberSlot(let slot, let position) = field.storage, let owner = destination.columns[slot]?.name
-        else { return [] }
-        let positionColumn = position.flatMap { destination.columns[$0]?.name }
+    private func members(_ origin: SchemaRelationship, _ owners: SQLSelect) -> [SQLSelect] {
+        guard let members = schema.old.membership(of: origin), catalog.hasTable(members.table) else { return [] }
         return [
-            Self.selection(owner, "Z_PK", positionColumn, from: destination.table, where: .selected(owner, owners))
+            Self.selection(
+                members.owner, "Z_PK", members.position, from: members.table, where: .selected(members.owner, owners))
         ]
     }
 
@@ -97,15 +93,14 @@ struct LinkMigration {
 
     /// Stores the links in the new tables, and drops the temporary table.
     func writing() -> [any SQLCommand] {
-        guard let owners = schema.new.entity(relationship.entity),
-            let members = relationship.destinationEntity.flatMap({ schema.new.entity($0) })
+        guard let owners = schema.new.entity(at: relationship.entity),
+            let members = schema.new.destination(of: relationship)
         else { return [] }
-        let inverse = relationship.inverseRelationship
         let isRemoved = SQLRestriction.any([
             .notSelected("OWNER", schema.keys(owners)), .notSelected("MEMBER", schema.keys(members)),
         ])
         var statements: [any SQLCommand] = [SQLDelete(from: temporary, where: isRemoved)]
-        if inverse === relationship {
+        if relationship.isReflexive {
             statements.append(
                 SQLInsert(
                     into: temporary, ["OWNER", "MEMBER", "POSITION"],
@@ -114,9 +109,9 @@ struct LinkMigration {
         if let pairs = schema.new.pairs(of: relationship) {
             statements.append(insertion(pairs))
         } else if relationship.isToMany {
-            if let membership = membership(members) { statements.append(membership) }
+            if let membership { statements.append(membership) }
         } else {
-            statements += references(owners, members, inverse) as [any SQLCommand]
+            statements += references(owners, members) as [any SQLCommand]
         }
         return statements + [SQLAlteration.dropTable(temporary)]
     }
@@ -145,36 +140,32 @@ struct LinkMigration {
     }
 
     /// The owner of each member, in a column of the member's table.
-    private func membership(_ members: SQLEntity) -> SQLUpdate? {
-        guard let field = relationship.entity.layout.toMany.first(where: { $0.relationship === relationship }),
-            case .memberSlot(let slot, let position) = field.storage, let owner = members.columns[slot]?.name
-        else { return nil }
-        let positionColumn = position.flatMap { members.columns[$0]?.name }
+    private var membership: SQLUpdate? {
+        guard let members = schema.new.membership(of: relationship) else { return nil }
         let ranked = SQLSelect(
             Self.columns + ["\(SQLExpression.number(among: "MEMBER", by: "OWNER DESC")) AS RANKING"], from: temporary)
         let links = SQLSelect(Self.columns, from: ranked, as: "n", where: .text("RANKING = 1"))
         let assignments =
-            [SQLAssignment.expression("l.OWNER", of: owner)]
-            + (positionColumn.map { [.expression("l.POSITION", of: $0)] } ?? [])
+            [SQLAssignment.expression("l.OWNER", of: members.owner)]
+            + (members.position.map { [.expression("l.POSITION", of: $0)] } ?? [])
         return SQLUpdate(members.table, set: assignments, from: counted(links), as: "l", key: "MEMBER")
     }
 
     /// Both columns of a one-to-one relationship.
-    private func references(
-        _ owners: SQLEntity, _ members: SQLEntity, _ inverse: NSRelationshipDescription?
-    ) -> [SQLUpdate] {
+    private func references(_ owners: SQLEntity, _ members: SQLEntity) -> [SQLUpdate] {
         let owned = SQLSelect(["max(OWNER) AS OWNER", "MEMBER"], from: temporary, groupBy: ["MEMBER"])
         let links = SQLSelect(["OWNER", "max(MEMBER) AS MEMBER"], from: owned, as: "m", groupBy: ["OWNER"])
-        func update(_ entity: SQLEntity, _ relationship: NSRelationshipDescription, _ key: String, _ value: String)
+        func update(_ entity: SQLEntity, _ relationship: SchemaRelationship, _ key: String, _ value: String)
             -> SQLUpdate?
         {
-            schema.new.column(named: relationship.name, in: relationship.entity).map {
+            schema.new.entity(at: relationship.entity)?.column(named: relationship.name).map {
                 SQLUpdate(
                     entity.table, set: [.expression("l.\(value)", of: $0.name)], from: links, as: "l", key: key)
             }
         }
         let own = update(owners, relationship, "OWNER", "MEMBER")
-        let other = inverse.flatMap { $0 === relationship ? nil : update(members, $0, "MEMBER", "OWNER") }
+        let inverse = relationship.isReflexive ? nil : schema.new.model.inverse(of: relationship)
+        let other = inverse.flatMap { update(members, $0, "MEMBER", "OWNER") }
         return [own, other].compactMap { $0 }
     }
 }

@@ -6,9 +6,9 @@ import SQLStatements
 extension MigratedSchema {
     /// The source of each slot's column.
     func sources(of pair: Pair) throws -> [ColumnSource?] {
-        try pair.new.entity.layout.slots.indices.map { slot in
+        try pair.new.entity.slots.indices.map { slot in
             guard let column = pair.new.columns[slot] else { return nil }
-            let description = pair.new.entity.layout.slots[slot]
+            let description = pair.new.entity.slots[slot]
             return switch description.kind {
             case .toOne: link(description, .toOne, in: pair)
             case .position: link(description, .position, in: pair)
@@ -23,9 +23,9 @@ extension MigratedSchema {
             guard let source, pair.new.columns[slot]?.companion != nil else { return nil }
             let formerSlot = source.column.flatMap { name in pair.old.columns.firstIndex { $0?.name == name } }
             guard let formerSlot, let former = pair.old.columns[formerSlot]?.companion,
-                let destination = pair.old.entity.layout.slots[formerSlot].destination
+                let destination = pair.old.entity.slots[formerSlot].destination
             else { return .null }
-            let numbers = Set(old.entity(destination)?.hierarchyNumbers ?? [])
+            let numbers = Set(old.entity(at: destination)?.hierarchyNumbers ?? [])
             let renumbered = pairs.filter { numbers.contains($0.old.number) }
             guard renumbered.contains(where: { $0.old.number != $0.new.number }) else { return .column(former) }
             let numbered = renumbered.map { ($0.old.number, $0.new.number) }
@@ -36,47 +36,44 @@ extension MigratedSchema {
     // MARK: - Attributes
 
     private func attribute(
-        _ slot: EntityLayout.Slot, _ column: SQLColumn, in pair: Pair
+        _ slot: SchemaSlot, _ column: SQLColumn, in pair: Pair
     ) throws -> ColumnSource {
         guard let name = slot.name, let attribute = slot.attribute else { return .null }
         // The elements of a composite attribute keep their names if it is renamed.
         let top = String(name.prefix { $0 != "." })
-        let layout = pair.old.entity.layout
-        let formerSlot = pair.attributes[top].flatMap { layout.slot(named: $0 + name.dropFirst(top.count)) }
+        let former = pair.old.entity
+        let formerSlot = pair.attributes[top].flatMap { former.slot(named: $0 + name.dropFirst(top.count)) }
         let source = formerSlot.flatMap { pair.old.columns[$0] }
-        let before = formerSlot.flatMap { layout.slots[$0].attribute }
-        if attribute is NSDerivedAttributeDescription {
-            return source.map { isDerivedAlike(before, attribute) ? .column($0.name) : .null } ?? .null
+        let before = formerSlot.map { former.slots[$0] }
+        if attribute.isDerived {
+            return source.map { isDerivedAlike(before?.attribute, attribute) ? .column($0.name) : .null } ?? .null
         }
         let initial = try slot.initial.literal(
-            of: attribute, hasStorageByte: column.hasStorageByte, dialect: dialect)
-        let isComputed = before is NSDerivedAttributeDescription && before?.attributeType != attribute.attributeType
+            of: slot, hasStorageByte: column.hasStorageByte, dialect: dialect)
+        let isComputed = before?.attribute?.isDerived == true && before?.kind != slot.kind
         guard let source, !isComputed else { return .expression(initial) }
         var result = ColumnSource.column(source.name)
         if column.hasStorageByte, !source.hasStorageByte { result = result.converted(.addingStorageByte) }
         if source.hasStorageByte, !column.hasStorageByte { result = result.converted(.removingStorageByte) }
-        let isRequired = !attribute.isOptional && initial != "NULL"
+        let isRequired = !slot.isOptional && initial != "NULL"
         return isRequired ? result.converted(.replacingNull(initial)) : result
     }
 
-    private func isDerivedAlike(_ before: NSAttributeDescription?, _ after: NSAttributeDescription) -> Bool {
-        guard let text = (after as? NSDerivedAttributeDescription)?.derivationExpression?.description else {
-            return false
-        }
-        return (before as? NSDerivedAttributeDescription)?.derivationExpression?.description == text
+    private func isDerivedAlike(_ before: SchemaAttribute?, _ after: SchemaAttribute) -> Bool {
+        after.derivationText != nil && before?.derivationText == after.derivationText
     }
 
     // MARK: - References
 
     /// The old column of a reference or of its position; null if its links are copied later.
-    private func link(_ slot: EntityLayout.Slot, _ kind: EntityLayout.Slot.Kind, in pair: Pair) -> ColumnSource {
-        guard let relationship = slot.property as? NSRelationshipDescription, !isMoved(relationship) else {
+    private func link(_ slot: SchemaSlot, _ kind: EntityLayout.Slot.Kind, in pair: Pair) -> ColumnSource {
+        guard let relationship = slot.relationship.map({ new.model.relationships[$0] }), !isMoved(relationship) else {
             return .null
         }
         // The owner of a to-many relationship without an inverse is in a column of its members.
         let before =
             relationship.isToMany ? origins(of: relationship).first : oldRelationship(relationship, in: pair)
-        let formerSlot = pair.old.entity.layout.slots.firstIndex { $0.kind == kind && $0.property === before }
+        let formerSlot = pair.old.entity.slots.firstIndex { $0.kind == kind && $0.relationship == before?.number }
         return formerSlot.flatMap { pair.old.columns[$0] }.map { .column($0.name) } ?? .null
     }
 }

@@ -28,8 +28,9 @@ struct MigratedSchema {
     /// The new relationships whose links are copied, because they are stored in another way. Only one side of each
     /// relationship is included: if one side is to-many and the other to-one, the to-many side; for a join table, its
     /// owner.
-    private(set) var movedRelationships: [NSRelationshipDescription] = []
-    private var moved: Set<ObjectIdentifier> = []
+    private(set) var movedRelationships: [SchemaRelationship] = []
+    /// The numbers of these.
+    private var moved: Set<Int> = []
 
     /// - Throws: An error of a value transformer that encodes a default value.
     init(
@@ -46,10 +47,10 @@ struct MigratedSchema {
                 properties.compactMap { property in property.sourceName.map { (property.name, $0) } },
                 uniquingKeysWith: { first, _ in first })
         }
-        let oldByName = old.model.entitiesByName
         pairs = new.entities.compactMap { entity in
-            guard let mapping = byName[entity.entity.name ?? ""],
-                let before = mapping.sourceName.flatMap({ oldByName[$0] }).flatMap({ old.entity($0) })
+            guard let mapping = byName[entity.entity.name],
+                let former = mapping.sourceName.flatMap({ old.model.entity(named: $0) }),
+                let before = old.entity(at: former.index)
             else { return nil }
             return Pair(
                 old: before, new: entity, attributes: names(mapping.attributes),
@@ -67,8 +68,8 @@ struct MigratedSchema {
     }
 
     /// The pairs of an entity and those that inherit from it.
-    func pairs(below entity: NSEntityDescription) -> [Pair] {
-        pairs.filter { $0.new.entity.isKindOf(entity: entity) }
+    func pairs(below entity: SchemaEntity) -> [Pair] {
+        pairs.filter { $0.new.entity.isKind(of: entity) }
     }
 
     /// Selects the primary keys of the objects of a new entity.
@@ -83,61 +84,61 @@ struct MigratedSchema {
     }
 
     /// Whether objects of an old entity, or of those that inherit from it, are no longer objects of a new entity.
-    func loses(_ old: NSEntityDescription, _ new: NSEntityDescription) -> Bool {
-        let kept = Set(pairs(below: new).map(\.old.number))
-        return self.old.entity(old)?.hierarchyNumbers.contains { !kept.contains($0) } ?? false
+    func loses(_ old: SQLEntity, _ new: SQLEntity) -> Bool {
+        let kept = Set(pairs(below: new.entity).map(\.old.number))
+        return old.hierarchyNumbers.contains { !kept.contains($0) }
     }
 
     // MARK: - Relationships
 
     /// The old relationship of a new one, as an entity of the pair has it; nil if it is new.
-    func oldRelationship(_ relationship: NSRelationshipDescription, in pair: Pair) -> NSRelationshipDescription? {
-        pair.relationships[relationship.name].flatMap { pair.old.entity.relationshipsByName[$0] }
+    func oldRelationship(_ relationship: SchemaRelationship, in pair: Pair) -> SchemaRelationship? {
+        pair.relationships[relationship.name].flatMap { old.relationship(named: $0, of: pair.old) }
     }
 
     /// The old relationships whose links a new one takes over: several if entities that inherit it have had their own.
-    func origins(of relationship: NSRelationshipDescription) -> [NSRelationshipDescription] {
-        var origins: [NSRelationshipDescription] = []
-        for pair in pairs(below: relationship.entity) {
-            guard let origin = oldRelationship(relationship, in: pair), !origins.contains(where: { $0 === origin })
+    func origins(of relationship: SchemaRelationship) -> [SchemaRelationship] {
+        var origins: [SchemaRelationship] = []
+        for pair in pairs(below: new.model.entities[relationship.entity]) {
+            guard let origin = oldRelationship(relationship, in: pair),
+                !origins.contains(where: { $0.number == origin.number })
             else { continue }
             origins.append(origin)
         }
         return origins
     }
 
-    func isMoved(_ relationship: NSRelationshipDescription) -> Bool {
-        moved.contains(ObjectIdentifier(relationship))
-            || relationship.inverseRelationship.map { moved.contains(ObjectIdentifier($0)) } ?? false
+    func isMoved(_ relationship: SchemaRelationship) -> Bool {
+        moved.contains(relationship.number) || relationship.inverse.map(moved.contains) ?? false
     }
 
     private mutating func findMovedRelationships() {
         for entity in new.entities {
-            for case let relationship as NSRelationshipDescription in entity.entity.sortedOwnProperties
+            for relationship in entity.entity.ownRelationships.map({ new.model.relationships[$0] })
             where !relationship.isTransient && !isMoved(relationship) && !isStoredAlike(relationship) {
                 let canonical = canonical(relationship)
-                moved.insert(ObjectIdentifier(canonical))
+                moved.insert(canonical.number)
                 movedRelationships.append(canonical)
             }
         }
     }
 
-    private func canonical(_ relationship: NSRelationshipDescription) -> NSRelationshipDescription {
-        guard let inverse = relationship.inverseRelationship else { return relationship }
+    private func canonical(_ relationship: SchemaRelationship) -> SchemaRelationship {
+        guard let inverse = new.model.inverse(of: relationship) else { return relationship }
         if relationship.isToMany != inverse.isToMany { return relationship.isToMany ? relationship : inverse }
-        let owner = new.joinTables.first { $0.owner === relationship || $0.owner === inverse }?.owner
+        let owner = new.joinTables.first { [relationship.number, inverse.number].contains($0.owner.number) }?.owner
         return owner ?? relationship
     }
 
     /// Whether the links of a relationship stay where they are: in a column that keeps its rows, or in one join table.
-    private func isStoredAlike(_ relationship: NSRelationshipDescription) -> Bool {
+    private func isStoredAlike(_ relationship: SchemaRelationship) -> Bool {
         let origins = origins(of: relationship)
-        func covers(_ some: [NSRelationshipDescription], _ others: [NSRelationshipDescription]) -> Bool {
-            others.allSatisfy { other in some.contains { $0 === other.inverseRelationship } }
+        func covers(_ some: [SchemaRelationship], _ others: [SchemaRelationship]) -> Bool {
+            others.allSatisfy { other in some.contains { $0.number == other.inverse } }
         }
-        guard let inverse = relationship.inverseRelationship else {
+        guard let inverse = new.model.inverse(of: relationship) else {
             guard relationship.isToMany, let origin = origins.first else { return true }
-            return origins.count == 1 && origin.isToMany && origin.inverseRelationship == nil
+            return origins.count == 1 && origin.isToMany && origin.inverse == nil
         }
         let others = self.origins(of: inverse)
         if origins.isEmpty, others.isEmpty { return true }
@@ -148,7 +149,7 @@ struct MigratedSchema {
         case (true, true):
             return origins.count == 1 && others.count == 1 && covers(origins, others)
                 && origins[0].isToMany && others[0].isToMany
-                && (origins[0] === others[0]) == (relationship === inverse)
+                && (origins[0].number == others[0].number) == relationship.isReflexive
         }
     }
 }

@@ -9,7 +9,7 @@ struct ReferenceMigration {
     /// The column of a reference, in the entity that declares it.
     private struct Reference {
         let entity: SQLEntity
-        let relationship: NSRelationshipDescription
+        let relationship: SchemaRelationship
         let slot: Int
         let column: SQLColumn
         let destination: SQLEntity
@@ -23,14 +23,15 @@ struct ReferenceMigration {
         self.schema = schema
         var references: [Reference] = []
         for entity in schema.new.entities {
-            let slots = entity.entity.layout.slots
-            for slot in (entity.entity.superentity?.layout.slots.count ?? 0)..<slots.count
+            let slots = entity.entity.slots
+            let inherited = schema.new.superentity(of: entity.entity)?.slots.count ?? 0
+            for slot in inherited..<slots.count
             where slots[slot].kind == .toOne {
                 guard let column = entity.columns[slot],
-                    let relationship = slots[slot].property as? NSRelationshipDescription,
-                    let destination = slots[slot].destination.flatMap({ schema.new.entity($0) })
+                    let relationship = slots[slot].relationship.map({ schema.new.model.relationships[$0] }),
+                    let destination = slots[slot].destination.flatMap({ schema.new.entity(at: $0) })
                 else { continue }
-                let positionSlot = entity.entity.layout.positionSlot(of: relationship)
+                let positionSlot = entity.entity.positionSlot(of: relationship.number)
                 references.append(
                     Reference(
                         entity: entity, relationship: relationship, slot: slot, column: column,
@@ -54,8 +55,9 @@ struct ReferenceMigration {
             let isLosing = filled(reference).contains { pair in
                 let name = pair.sources[reference.slot]?.column
                 let formerSlot = pair.old.columns.firstIndex { $0?.name == name }
-                let before = formerSlot.flatMap { pair.old.entity.layout.slots[$0].destination }
-                return before.map { schema.loses($0, reference.destination.entity) } ?? false
+                let before = formerSlot.flatMap { pair.old.entity.slots[$0].destination }
+                    .flatMap { schema.old.entity(at: $0) }
+                return before.map { schema.loses($0, reference.destination) } ?? false
             }
             guard isLosing else { return nil }
             let columns = [reference.column.name, reference.column.companion, reference.position?.column]

@@ -27,7 +27,7 @@ struct TableMigration {
         self.isShared = isShared
         self.defersCleanUp = defersCleanUp
         self.oldColumns = oldColumns.filter { !SQLEntity.rowColumns.contains($0.name) }
-        pairs = schema.pairs.filter { $0.new.entity.rootEntity === table.root }
+        pairs = schema.pairs.filter { $0.new.entity.root == table.root.index }
         for pair in pairs {
             for (slot, column) in pair.new.columns.enumerated() {
                 guard let column, let source = pair.sources[slot] else { continue }

@@ -62,6 +62,7 @@
             /// Posts notifications of remote changes; nil unless `NSPersistentStoreRemoteChangeNotificationPostOptionKey`
             /// is set.
             let remoteChanges: CommitObservers<PostgreSQLListener>.Observation?
+            package var model: NSManagedObjectModel { form.model }
             package var schema: SQLSchema { form.schema }
             var compiler: SQLQueryCompiler { form.compiler }
             var plans: RowPlans { form.plans }
@@ -81,6 +82,7 @@
 
         /// The mapping of the model to the store's tables, with the statements that have been made for it.
         final class Form: Sendable {
+            let model: NSManagedObjectModel
             let schema: SQLSchema
             let compiler: SQLQueryCompiler
             let plans: RowPlans
@@ -88,11 +90,12 @@
             /// Whether triggers maintain attributes that are derived from other objects.
             let derivesFromOthers: Bool
 
-            init(_ schema: SQLSchema) {
+            init(_ schema: SQLSchema, of model: NSManagedObjectModel) {
                 let dialect = PostgreSQLDialect()
+                self.model = model
                 self.schema = schema
                 compiler = SQLQueryCompiler(schema: schema, dialect: dialect)
-                plans = RowPlans(schema: schema, dialect: dialect)
+                plans = RowPlans(schema: schema, layouts: model.orderedEntities.map(\.layout), dialect: dialect)
                 bitmaps = ChangeBitmaps(schema, areReliable: true)
                 derivesFromOthers = !PostgreSQLDerivedTriggers(schema).isEmpty
             }
@@ -173,7 +176,10 @@
                 var metadata = StoreMetadata(model: model, configuration: configurationIfAny, uuid: identifier)
                 metadata.content[NSStoreTypeKey] = type
                 metadata.content["_NSAutoVacuumLevel"] = nil
-                return (Form(schema), try tables.create(schema, metadata, in: connection, url: place))
+                return (
+                    Form(schema, of: model),
+                    try tables.create(schema, of: model.modelValue(), metadata, in: connection, url: place)
+                )
             }
             let schema = form.schema
             let fits = model.isConfiguration(
@@ -252,7 +258,7 @@
                 let schema = SQLSchemaBuilder.schema(
                     of: model, configuration: configurationIfAny, catalog: catalog, naming: .postgreSQL)
                 try tables.requireTypes(of: schema, catalog, url: place)
-                return Form(schema)
+                return Form(schema, of: model)
             }
             guard let shared else { return try made() }
             return try shared.resource(of: FormKey(model, configurationIfAny, catalog), create: made)

@@ -176,35 +176,13 @@ struct ConstantExtraction {
         case .url: key += "l"
         case .collection: key += "c"
         case .object, .other:
-            guard let id = value.objectKey, !id.isTemporary, id.number != 0, id.store == store else {
+            guard let (id, hierarchy) = value.storedObject, !id.isTemporary, id.number != 0, id.store == store else {
                 key += "o"
                 return
             }
             key += "k"
-            key.append(value.objectEntity?.rootIndex ?? -1)
+            key.append(hierarchy)
             key += ";"
-        }
-    }
-}
-
-extension PredicateValue {
-    /// The key of an object or an ID; nil for anything else.
-    var objectKey: ObjectKey? {
-        switch self {
-        case .object(let object as NSManagedObject): object.key
-        case .other(let other): NSManagedObjectID.id(other)?.key
-        case .object(let id as NSManagedObjectID): id.key
-        default: nil
-        }
-    }
-
-    /// The entity of an object or an ID; nil for anything else.
-    var objectEntity: NSEntityDescription? {
-        switch self {
-        case .object(let object as NSManagedObject): object.entity
-        case .other(let other): NSManagedObjectID.id(other)?.entity
-        case .object(let id as NSManagedObjectID): id.entity
-        default: nil
         }
     }
 }

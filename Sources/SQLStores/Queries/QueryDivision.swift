@@ -86,7 +86,7 @@ extension SQLQueryCompiler {
         for (index, part) in QueryDivision.parts(of: query).enumerated() {
             var extraction = ConstantExtraction(store: store)
             let extracted = extraction.extract(part)
-            let writer = try writer(for: query.entity, store: store, constants: extraction.constants)
+            let writer = try writer(for: query.entityIndex, store: store, constants: extraction.constants)
             do {
                 if let refusal = extraction.refusal { throw refusal() }
                 _ = try writer.condition(extracted)
@@ -98,7 +98,7 @@ extension SQLQueryCompiler {
             isReusable = isReusable && writer.isReusable
         }
         do {
-            _ = try writer(for: query.entity, store: store).order(query.sortDescriptors)
+            _ = try writer(for: query.entityIndex, store: store).order(query.sortDescriptors)
         } catch let refusal as PredicateRefusal {
             pattern.refusesOrder = true
             refusals.append(refusal)

@@ -12,8 +12,9 @@ struct SQLValueStatement {
         case attribute(EntityLayout.Slot.Kind)
         /// The type of an expression, if it is known.
         case expression(SQLKind)
-        /// An object ID: the column contains a primary key, and the one at `number`, if any, the entity's number.
-        case reference(NSEntityDescription, number: Int?)
+        /// An object ID: the column contains a primary key, and the one at `number`, if any, the number of the entity, of which the
+        /// index is the declared one.
+        case reference(Int, number: Int?)
     }
 
     let query: SQLQuery
@@ -27,23 +28,26 @@ extension SQLQueryCompiler {
     /// - Throws: ``PredicateRefusal`` for expressions that cannot be translated to SQL; the whole query is then
     ///   evaluated in memory. `CocoaError.coreData` for a key that the entity does not have.
     func values(_ query: ValueQuery, store: UInt16) throws -> SQLValueStatement {
-        let writer = try writer(for: query.query.entity, store: store)
+        let writer = try writer(for: query.query.entityIndex, store: store)
         writer.readsAll = query.query.limit <= 0
         let condition = try query.query.predicate.map { try writer.condition($0.embeddedNode).indexed }
         let restriction = restriction(of: query.query, to: condition)
         writer.aggregatesRows = true
-        for case let column as NSExpressionDescription in query.columns + query.groupBy {
-            if let expression = column.expression { writer.columns[column.name] = expression.node }
+        let (columns, groupColumns) = (
+            query.columns.map(ValueQuery.Column.init), query.groupBy.map(ValueQuery.Column.init)
+        )
+        for column in columns + groupColumns {
+            if case .expression(let expression?) = column.source { writer.columns[column.name] = expression }
         }
         var selected: [SQLFragment] = []
         var numbers: [SQLFragment] = []
         var forms: [SQLValueStatement.Form] = []
-        for column in query.columns {
+        for column in columns {
             let value = try self.value(of: column, writer)
             selected.append(value.sql)
-            forms.append(try form(of: column, value, numbers: &numbers, columns: query.columns.count))
+            forms.append(try form(of: column, value, numbers: &numbers, columns: columns.count))
         }
-        let groups = try query.groupBy.map { try self.value(of: $0, writer).sql }
+        let groups = try groupColumns.map { try self.value(of: $0, writer).sql }
         let having = try query.having.map { try writer.condition($0.embeddedNode) }
         var order = try writer.order(query.query.sortDescriptors)
         if !groups.isEmpty {
@@ -66,19 +70,18 @@ extension SQLQueryCompiler {
             query: SQLQuery(sql: dialect.parameterized(sql.text), arguments: arguments), forms: forms)
     }
 
-    private func value(of column: NSPropertyDescription, _ writer: SQLWriter) throws -> SQLValue {
-        guard let description = column as? NSExpressionDescription else {
-            return try writer.value(.keyPath(base: .evaluatedObject, keys: [column.name]))
-        }
-        guard let expression = description.expression else {
+    private func value(of column: ValueQuery.Column, _ writer: SQLWriter) throws -> SQLValue {
+        switch column.source {
+        case .property: return try writer.value(.keyPath(base: .evaluatedObject, keys: [column.name]))
+        case .expression(let expression?): return try writer.value(expression)
+        case .expression(nil):
             throw CocoaError(
                 .coreData, userInfo: [NSLocalizedDescriptionKey: "The column “\(column.name)” has no expression."])
         }
-        return try writer.value(expression.node)
     }
 
     private func form(
-        of column: NSPropertyDescription, _ value: SQLValue, numbers: inout [SQLFragment], columns: Int
+        of column: ValueQuery.Column, _ value: SQLValue, numbers: inout [SQLFragment], columns: Int
     ) throws -> SQLValueStatement.Form {
         if let reference = value.reference {
             guard let number = reference.number else { return .reference(reference.entity, number: nil) }
@@ -89,22 +92,17 @@ extension SQLQueryCompiler {
         case .bytes, .entity, .entityName, .key: throw PredicateRefusal(.notStored, place: column.name)
         default: break
         }
-        if let attribute = column as? NSAttributeDescription {
-            return .attribute(EntityLayout.Slot.Kind(attribute.attributeType))
-        }
-        let type = (column as? NSExpressionDescription)?.expressionResultType ?? .undefinedAttributeType
-        let kind = EntityLayout.Slot.Kind(type)
-        return kind == .undefined ? .expression(value.kind) : .attribute(kind)
+        return column.kind.map { .attribute($0) } ?? .expression(value.kind)
     }
 }
 
 extension SQLValueStatement {
     /// Makes the dictionary of a statement's current row.
     ///
-    /// - Parameter objectID: Creates an object ID from the entity and the primary key.
+    /// - Parameter objectID: Creates an object ID from the index of the entity and the primary key.
     func read(
         _ row: some SQLRow, schema: SQLSchema, into results: inout RowDictionaries,
-        objectID: (NSEntityDescription, Int64) -> NSManagedObjectID
+        objectID: (Int, Int64) -> AnyObject
     ) {
         for column in forms.indices where !row.isNull(column) {
             let object: AnyObject?
@@ -114,8 +112,7 @@ extension SQLValueStatement {
                 object = EntityLayout.Slot.Kind(kind).flatMap { Self.object(row, column, kind: $0) }
             case .reference(let declared, let number):
                 let own = number.flatMap { schema.entityIndex(number: row.integer($0)) }
-                let entity = own.flatMap { schema.model.orderedEntities[$0] } ?? declared
-                object = objectID(entity, row.integer(column))
+                object = objectID(own ?? declared, row.integer(column))
             }
             if let object { results.set(object, column: column) }
         }

@@ -31,8 +31,8 @@ package final class SQLQueryCompiler: Sendable {
         self.dialect = dialect
     }
 
-    /// A writer for one statement over the rows of an entity.
-    func writer(for entity: NSEntityDescription, store: UInt16, constants: [PredicateValue] = []) throws -> SQLWriter {
+    /// A writer for one statement over the rows of an entity, which its index names.
+    func writer(for entity: Int, store: UInt16, constants: [PredicateValue] = []) throws -> SQLWriter {
         try SQLWriter(entity, schema: schema, dialect: dialect, store: store, constants: constants)
     }
 
@@ -118,7 +118,7 @@ package final class SQLQueryCompiler: Sendable {
             if let refusal = extraction.refusal { throw refusal() }
             var extraction = ConstantExtraction(store: store)
             let (predicate, expectation) = Self.parts(of: query, by: &extraction)
-            let writer = try writer(for: query.entity, store: store, constants: extraction.constants)
+            let writer = try writer(for: query.entityIndex, store: store, constants: extraction.constants)
             writer.readsAll = query.limit <= 0
             writer.examinesAll = predicate.map(SQLWriter.asksForMembers) ?? true
             var condition = try predicate.map { try writer.condition($0).indexed }
@@ -163,7 +163,7 @@ package final class SQLQueryCompiler: Sendable {
     ) -> String {
         var key = predicate
         key += "\u{2}"
-        key.append(query.entity.index)
+        key.append(query.entityIndex)
         key += ","
         key.append(Int(store))
         if query.includesSubentities { key += "+" }
@@ -194,7 +194,7 @@ package final class SQLQueryCompiler: Sendable {
 
     /// The WHERE clause: the condition on the entity, the predicate, and the excluded keys.
     func restriction(of query: RowQuery, to condition: SQLCondition?) -> SQLFragment? {
-        let entities = schema.entity(query.entity).flatMap { entity in
+        let entities = schema.entity(at: query.entityIndex).flatMap { entity in
             let rows = query.includesSubentities ? entity.isOfReadHierarchy("t0") : entity.isOfEntityItself("t0")
             return rows.text(in: dialect)
         }
@@ -228,7 +228,8 @@ extension SQLArgument {
     func value(constants: [PredicateValue], offset: Int, limit: Int) -> ColumnValue {
         switch self {
         case .fixed(let value): value
-        case .constant(let position, let conversion): conversion.value(of: constants[position]) { $0.objectKey?.number }
+        case .constant(let position, let conversion):
+            conversion.value(of: constants[position]) { $0.storedObject?.key.number }
         case .now: .real(Date().timeIntervalSinceReferenceDate)
         case .offset: .integer(Int64(offset))
         case .limit: .integer(Int64(limit))

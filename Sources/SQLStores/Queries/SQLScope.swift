@@ -1,4 +1,3 @@
-import ManagedObjects
 import PredicateLanguage
 import SQLStatements
 
@@ -17,7 +16,7 @@ final class SQLScope {
         let alias = aliases.next()
         from = "\(entity.table) AS \(alias)"
         first = alias
-        self.entity = entity.entity
+        self.entity = entity
     }
 
     /// The maximum number of joined tables in one FROM clause of SQLite, less one.
@@ -27,7 +26,7 @@ final class SQLScope {
     private(set) var joinCount = 0
 
     private let first: String
-    private let entity: NSEntityDescription
+    private let entity: SQLEntity
 
     /// The rows of the first table.
     var base: SQLSource { SQLSource(alias: first, entity: entity, scope: self) }
@@ -40,7 +39,7 @@ final class SQLScope {
         joinCount += 1
         let alias = aliases.next()
         from.append("\n    LEFT JOIN \(destination.table) AS \(alias) ON \(alias).Z_PK = \(reference)")
-        let made = SQLSource(alias: alias, entity: destination.entity, scope: self)
+        let made = SQLSource(alias: alias, entity: destination, scope: self)
         joined[reference] = made
         return made
     }
@@ -53,7 +52,7 @@ final class SQLScope {
         return alias
     }
 
-    func source(_ alias: String, _ entity: NSEntityDescription) -> SQLSource {
+    func source(_ alias: String, _ entity: SQLEntity) -> SQLSource {
         SQLSource(alias: alias, entity: entity, scope: self)
     }
 }
@@ -61,7 +60,7 @@ final class SQLScope {
 /// Rows in a FROM clause, from which a key path starts.
 struct SQLSource {
     let alias: String
-    let entity: NSEntityDescription
+    let entity: SQLEntity
     let scope: SQLScope
 }
 

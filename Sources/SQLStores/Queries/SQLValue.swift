@@ -28,8 +28,8 @@ extension SQLKind {
         case (.integer, _), (.boolean, _), (.real, _), (.decimal, _): value.isNumber
         case (.string, .string), (.date, .date), (.uuid, .uuid), (.url, .url), (.data, .data): true
         case (.entityName, .string): true
-        case (.key, _): value.objectKey != nil
-        case (.entity, .object(let subject)): subject is NSEntityDescription
+        case (.key, _): value.storedObject != nil
+        case (.entity, _): value.entityName != nil
         default: false
         }
     }
@@ -55,8 +55,8 @@ struct SQLValue {
     }
 
     struct Reference {
-        /// The entity as declared.
-        let entity: NSEntityDescription
+        /// The index of the entity as declared.
+        let entity: Int
         /// The number of the object's own entity, if it may differ from the declared one.
         let number: SQLFragment?
     }

@@ -140,14 +140,13 @@ extension SQLWriter {
         guard value.kind.compares(with: constant) else { return [] }
         switch value.kind {
         case .key(let root):
-            guard let key = constant.objectKey, !key.isTemporary, key.number != 0, key.store == store,
-                constant.objectEntity?.rootIndex == root
+            guard let (key, hierarchy) = constant.storedObject, !key.isTemporary, key.number != 0, key.store == store,
+                hierarchy == root
             else { return [] }
             return [argument(constant, position, .key)]
         case .entity:
             isReusable = false
-            guard case .object(let subject) = constant, let entity = subject as? NSEntityDescription else { return [] }
-            return number(ofEntity: entity.name).map { [.integer($0)] } ?? []
+            return constant.entityName.flatMap(number).map { [.integer($0)] } ?? []
         case .entityName:
             isReusable = false
             guard case .string(let name) = constant else { return [] }
@@ -163,7 +162,7 @@ extension SQLWriter {
         }
     }
 
-    private func number(ofEntity name: String?) -> Int64? {
+    private func number(ofEntity name: String) -> Int64? {
         schema.entities.first { $0.entity.name == name }?.number
     }
 

@@ -1,6 +1,5 @@
 import CoreDataErrors
 import Foundation
-import ManagedObjects
 import PredicateLanguage
 import SQLStatements
 
@@ -41,7 +40,7 @@ struct SQLMembers {
 extension SQLWriter {
     func operand(_ keys: [String], of base: ExpressionNode, place: ExpressionNode) throws -> Operand {
         if case .evaluatedObject = base, keys.count == 1, let column = columns[keys[0]],
-            subject.entity.layout.fields[keys[0]] == nil
+            subject.entity.entity.fields[keys[0]] == nil
         {
             return try operand(column)
         }
@@ -92,18 +91,18 @@ extension SQLWriter {
         }
         while let key = keys.popFirst() {
             if key == "self" || key == "SELF" { continue }
-            if source.entity.layout.fields[key] == nil {
+            if source.entity.entity.fields[key] == nil {
                 if let special = try special(key, followedBy: keys, of: source, place: place) { return result(special) }
             }
             var name = key
-            while case .composite? = source.entity.layout.fields[name] {
+            while case .composite? = source.entity.entity.fields[name] {
                 guard let element = keys.popFirst() else { throw PredicateRefusal(.notStored, place) }
                 name += "." + element
             }
-            switch source.entity.layout.fields[name] {
+            switch source.entity.entity.fields[name] {
             case .slot(let slot)?:
-                let description = source.entity.layout.slots[slot]
-                guard description.isPersistent, let column = schema.column(of: slot, in: source.entity) else {
+                let description = source.entity.entity.slots[slot]
+                guard description.isPersistent, let column = source.entity.columns[slot] else {
                     throw PredicateRefusal(.notStored, place)
                 }
                 let sql: SQLFragment = "\(source.alias).\(column.name)"
@@ -120,20 +119,20 @@ extension SQLWriter {
                 if itself.count == keys.count {
                     return result(
                         SQLValue(
-                            sql: sql, kind: .key(root: destination.rootEntity.index), isColumn: true,
+                            sql: sql, kind: .key(root: schema.model.entities[destination].root), isColumn: true,
                             reference: SQLValue.Reference(
                                 entity: destination, number: column.companion.map { "\(source.alias).\($0)" })))
                 }
-                guard let table = schema.entity(destination) else { throw PredicateRefusal(.notStored, place) }
+                guard let table = schema.entity(at: destination) else { throw PredicateRefusal(.notStored, place) }
                 guard source.scope.joinCount < SQLScope.joinLimit else { throw PredicateRefusal(.tooLarge, place) }
                 source = source.scope.join(column.name, of: source, to: table)
             case .toMany(let number)?:
-                let relationship = source.entity.layout.toMany[number]
+                let relationship = source.entity.entity.toMany[number]
                 let found = try step(to: relationship, from: source, among: members, place: place)
                 members = found
                 source = found.source
             case .fetched?, .composite?: throw PredicateRefusal(.notStored, place)
-            case nil: throw Self.unknownKey(name, of: source.entity)
+            case nil: throw Self.unknownKey(name, of: source.entity.entity)
             }
         }
         return result(nil)
@@ -155,27 +154,28 @@ extension SQLWriter {
 
     /// The members of a to-many relationship of rows: in a new subquery, or joined to the members before.
     private func step(
-        to relationship: EntityLayout.ToMany, from source: SQLSource, among members: SQLMembers?, place: ExpressionNode
+        to relationship: SchemaRelationship, from source: SQLSource, among members: SQLMembers?, place: ExpressionNode
     ) throws -> SQLMembers {
         // If a to-one relationship between two to-many ones is nil, evaluation in memory includes a nil that a join
         // does not find.
         if let members, source.alias != members.source.alias { throw PredicateRefusal(.toMany, place) }
         // Each step multiplies the number of rows; evaluation in memory has a limit for it.
         if let members, members.stepCount >= SQLMembers.stepLimit { throw PredicateRefusal(.tooLarge, place) }
-        guard relationship.isPersistent, let table = schema.entity(relationship.destination) else {
+        guard !relationship.isTransient, let table = schema.destination(of: relationship) else {
             throw PredicateRefusal(.notStored, place)
         }
         let owner: SQLFragment = "\(source.alias).Z_PK"
         // The row of a to-one relationship's destination may not exist.
         let isNullable = source.alias != subject.alias
         switch relationship.storage {
-        case .memberSlot(let slot, _):
-            guard let column = schema.column(of: slot, in: relationship.destination) else {
+        case nil: throw PredicateRefusal(.notStored, place)
+        case .memberSlot(let slot, _)?:
+            guard let column = table.columns[slot] else {
                 throw PredicateRefusal(.notStored, place)
             }
             if var members {
                 let alias = members.scope.add("\(table.table)") { "\($0).\(column.name) = \(owner)" }
-                members.source = members.scope.source(alias, relationship.destination)
+                members.source = members.scope.source(alias, table)
                 members.stepCount += 1
                 return members
             }
@@ -183,8 +183,8 @@ extension SQLWriter {
             return SQLMembers(
                 scope: scope, source: scope.base,
                 link: ("\(scope.base.alias).\(column.name)", source.alias, isNullable))
-        case .pairs:
-            guard let pairs = schema.pairs(of: relationship.relationship) else {
+        case .pairs?:
+            guard let pairs = schema.pairs(of: relationship) else {
                 throw PredicateRefusal(.notStored, place)
             }
             // A pair of a relationship that is its own inverse may be stored in either direction, or in both.
@@ -197,7 +197,7 @@ extension SQLWriter {
             if var members {
                 let pair = members.scope.add(rows) { "\($0).\(pairs.source) = \(owner)" }
                 let alias = members.scope.add("\(table.table)") { "\($0).Z_PK = \(pair).\(pairs.destination)" }
-                members.source = members.scope.source(alias, relationship.destination)
+                members.source = members.scope.source(alias, table)
                 members.stepCount += 1
                 return members
             }
@@ -210,11 +210,11 @@ extension SQLWriter {
 
     /// Core Data's error for a key that an entity does not have. It is not a refusal, because evaluation in memory
     /// fails too.
-    static func unknownKey(_ key: String, of entity: NSEntityDescription) -> CocoaError {
+    static func unknownKey(_ key: String, of entity: SchemaEntity) -> CocoaError {
         CocoaError(
             .coreData,
             userInfo: [
-                NSLocalizedDescriptionKey: "The key path “\(key)” was not found in the entity “\(entity.name ?? "")”."
+                NSLocalizedDescriptionKey: "The key path “\(key)” was not found in the entity “\(entity.name)”."
             ])
     }
 }

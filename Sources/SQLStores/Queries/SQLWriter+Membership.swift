@@ -60,12 +60,10 @@ extension SQLWriter {
         var keys: [Int64] = []
         keys.reserveCapacity(elements.count)
         for element in elements {
-            guard case .other(let other) = element, let id = NSManagedObjectID.id(other) else { return nil }
+            guard case .other = element, let (key, hierarchy) = element.storedObject else { return nil }
             // An object that is not in the store, or of another hierarchy, is equal to no row.
-            guard !id.key.isTemporary, id.key.number != 0, id.key.store == store, id.entity.rootIndex == root else {
-                continue
-            }
-            keys.append(id.key.number)
+            guard !key.isTemporary, key.number != 0, key.store == store, hierarchy == root else { continue }
+            keys.append(key.number)
         }
         return keys
     }

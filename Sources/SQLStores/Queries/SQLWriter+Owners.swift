@@ -1,4 +1,3 @@
-import ManagedObjects
 import PredicateLanguage
 import SQLStatements
 
@@ -58,9 +57,7 @@ extension SQLWriter {
             return SQLCondition(
                 "\(isListed) (\(members.owners(where: condition)))", isNullable: members.link.isNullable)
         case .listOfFewer:
-            guard let table = schema.entity(subject.entity)?.table,
-                let membersTable = schema.entity(members.source.entity)?.table
-            else { throw PredicateRefusal(.notStored, place: subject.entity.name ?? "") }
+            let (table, membersTable) = (subject.entity.table, members.source.entity.table)
             // The greatest keys stand for the numbers of rows: they are found without counting. As the first table of a join, the
             // comparison is made once.
             let areFewer = "(SELECT MAX(Z_PK) FROM \(membersTable)) <= (SELECT MAX(Z_PK) FROM \(table))"

@@ -34,13 +34,13 @@ final class SQLWriter {
     var examinesAll = false
     private var depth = 0
 
+    /// - Parameter entity: The index of the entity.
     /// - Throws: `PredicateRefusal` if the store does not have the entity.
     init(
-        _ entity: NSEntityDescription, schema: SQLSchema, dialect: any SQLDialect, store: UInt16,
-        constants: [PredicateValue] = []
+        _ entity: Int, schema: SQLSchema, dialect: any SQLDialect, store: UInt16, constants: [PredicateValue] = []
     ) throws {
-        guard let table = schema.entity(entity) else {
-            throw PredicateRefusal(.notStored, place: entity.name ?? "")
+        guard let table = schema.entity(at: entity) else {
+            throw PredicateRefusal(.notStored, place: schema.model.entities[entity].name)
         }
         self.schema = schema
         self.dialect = dialect
@@ -161,7 +161,7 @@ final class SQLWriter {
     func argument(_ constant: PredicateValue, _ position: Int?, _ conversion: SQLConversion) -> SQLArgument {
         if let position { return .constant(position, conversion) }
         isReusable = false
-        return .fixed(conversion.value(of: constant) { $0.objectKey?.number })
+        return .fixed(conversion.value(of: constant) { $0.storedObject?.key.number })
     }
 
     private func conditional(
@@ -180,9 +180,9 @@ final class SQLWriter {
     /// The primary key of a row as a value.
     func key(of source: SQLSource) -> SQLValue {
         SQLValue(
-            sql: "\(source.alias).Z_PK", kind: .key(root: source.entity.rootEntity.index),
+            sql: "\(source.alias).Z_PK", kind: .key(root: source.entity.entity.root),
             isNullable: source.alias != subject.alias,
-            reference: SQLValue.Reference(entity: source.entity, number: "\(source.alias).Z_ENT"))
+            reference: SQLValue.Reference(entity: source.entity.entity.index, number: "\(source.alias).Z_ENT"))
     }
 }
 

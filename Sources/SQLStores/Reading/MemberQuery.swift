@@ -55,7 +55,7 @@ struct MemberQuery<Content: SQLContent> {
             guard let page else { return }
             let number = Int(row.row)
             // The row's own cells are faster than SQLite's functions. A subentity may have other slots.
-            let isDestination = page.layout === destination.entity.layout
+            let isDestination = page.layout.index == destination.entity.index
             found.add(
                 page.key(ofRow: number),
                 of: isDestination
@@ -102,7 +102,7 @@ struct MemberQuery<Content: SQLContent> {
                 ObjectKey(store: store, entity: entity, number: statement.integer(1)), of: statement.integer(0),
                 position: hasPosition ? statement.integer(2) : nil)
         }
-        let hasSubentities = !destination.entity.subentities.isEmpty
+        let hasSubentities = destination.entity.subtree.count > 1
         var wanted = Set<Int64>()
         for member in found.members where hasSubentities || !isKnown(member) { wanted.insert(member.number) }
         let keys = wanted.sorted()

@@ -54,7 +54,11 @@ package struct RowPlan: Sendable {
     /// The statements that select rows by their keys, by the number of parameters; by 0 if a list is one parameter.
     private let keySelections: [Int: String]
 
-    init(_ entity: SQLEntity, includesSubentities: Bool, schema: SQLSchema, dialect: any SQLDialect) {
+    /// - Parameter layouts: Those of the objects of all entities, by index.
+    init(
+        _ entity: SQLEntity, includesSubentities: Bool, schema: SQLSchema, layouts: [EntityLayout],
+        dialect: any SQLDialect
+    ) {
         var columns: [Column] = [.stored("Z_PK"), .stored("Z_ENT"), .stored("Z_OPT")]
         var positions: [Column: Int] = [:]
         func position(of column: Column) -> Int {
@@ -67,25 +71,22 @@ package struct RowPlan: Sendable {
         var leafByNumber = [Int](repeating: -1, count: Int(clamping: (numbers.max() ?? 0) + 1))
         var leaves: [Leaf] = []
         for number in numbers {
-            guard let index = schema.entityIndex(number: number),
-                let leaf = schema.entity(schema.model.orderedEntities[index])
-            else { continue }
-            let layout = leaf.entity.layout
+            guard let index = schema.entityIndex(number: number), let leaf = schema.entity(at: index) else { continue }
             var steps: [Step] = []
             for (slot, column) in leaf.columns.enumerated() {
                 guard let column else { continue }
-                let description = layout.slots[slot]
+                let description = leaf.entity.slots[slot]
                 var step = Step(
                     column: position(of: .stored(column.name)), slot: slot,
                     decoder: Self.decoder(of: description.kind, column: column))
                 if description.kind == .toOne {
                     step.companion = Self.companion(of: column, description, schema).map(position) ?? -1
-                    step.destination = description.destination?.index ?? 0
+                    step.destination = description.destination ?? 0
                 }
                 steps.append(step)
             }
             leafByNumber[Int(number)] = leaves.count
-            leaves.append(Leaf(layout: layout, steps: steps))
+            leaves.append(Leaf(layout: layouts[index], steps: steps))
         }
         columnCount = columns.count
         self.positions = positions
@@ -112,10 +113,10 @@ package struct RowPlan: Sendable {
 
     /// The column with the `Z_ENT` of a reference's destination; nil if only one entity is possible.
     private static func companion(
-        of column: SQLColumn, _ description: EntityLayout.Slot, _ schema: SQLSchema
+        of column: SQLColumn, _ description: SchemaSlot, _ schema: SQLSchema
     ) -> Column? {
         if let companion = column.companion { return .stored(companion) }
-        guard let destination = description.destination.flatMap(schema.entity),
+        guard let destination = description.destination.flatMap({ schema.entity(at: $0) }),
             destination.hierarchyNumbers.count > 1
         else { return nil }
         return .entity(of: column.name, in: destination.table)
@@ -143,18 +144,22 @@ package final class RowPlans: Sendable {
     }
 
     private let schema: SQLSchema
+    private let layouts: [EntityLayout]
     private let dialect: any SQLDialect
     private let plans = Mutex<[Key: RowPlan]>([:])
 
-    init(schema: SQLSchema, dialect: any SQLDialect) {
+    /// - Parameter layouts: Those of the objects of all entities of the model, by index.
+    init(schema: SQLSchema, layouts: [EntityLayout], dialect: any SQLDialect) {
         self.schema = schema
+        self.layouts = layouts
         self.dialect = dialect
     }
 
     package func plan(for entity: SQLEntity, includesSubentities: Bool) -> RowPlan {
         let key = Key(entity: entity.entity.index, includesSubentities: includesSubentities)
         if let known = plans.withLock({ $0[key] }) { return known }
-        let plan = RowPlan(entity, includesSubentities: includesSubentities, schema: schema, dialect: dialect)
+        let plan = RowPlan(
+            entity, includesSubentities: includesSubentities, schema: schema, layouts: layouts, dialect: dialect)
         plans.withLock { $0[key] = plan }
         return plan
     }

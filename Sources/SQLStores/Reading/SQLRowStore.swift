@@ -30,6 +30,7 @@ protocol SQLRowStore: DatabaseStore {
 
 /// What the queries of an open store need.
 protocol SQLContent {
+    var model: NSManagedObjectModel { get }
     var schema: SQLSchema { get }
     var compiler: SQLQueryCompiler { get }
     var plans: RowPlans { get }
@@ -145,7 +146,7 @@ extension SQLRowStore {
             var results = RowDictionaries(of: query)
             while try row.step() {
                 statement.read(row, schema: content.schema, into: &results) { entity, key in
-                    self.objectID(ofKey: key, entity: entity)
+                    self.objectID(ofKey: key, entity: content.model.orderedEntities[entity])
                 }
             }
             return results.dictionaries
@@ -155,7 +156,7 @@ extension SQLRowStore {
     // MARK: - Steps
 
     private func reader(for query: RowQuery, _ content: Content) -> RowReader? {
-        content.schema.entity(query.entity).map {
+        content.schema.entity(at: query.entityIndex).map {
             content.reader(of: $0, includesSubentities: query.includesSubentities, store: number)
         }
     }

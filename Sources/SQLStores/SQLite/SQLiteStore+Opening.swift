@@ -59,9 +59,10 @@ extension SQLiteStore {
             return StoreWatcher(url: url, queue: queue, dataVersion: { try? connection.dataVersion() }, post: notify)
         }
         let content = Content(
-            connection: connection, schema: schema,
+            connection: connection, model: model, schema: schema,
             compiler: SQLQueryCompiler(schema: schema, dialect: SQLiteDialect()),
-            plans: RowPlans(schema: schema, dialect: SQLiteDialect()), file: file,
+            plans: RowPlans(
+                schema: schema, layouts: model.orderedEntities.map(\.layout), dialect: SQLiteDialect()), file: file,
             externalData: SQLiteFile.isMemory(url) ? nil : ExternalData(directory: file.externalDataDirectory),
             history: history, bitmaps: ChangeBitmaps(schema, areReliable: areMasksReliable(catalog)),
             commits: commits, remoteChanges: try observeRemoteChanges(commits))

@@ -39,6 +39,7 @@ package final class SQLiteStore: NSPersistentStore, SQLRowStore, @unchecked Send
         // because schema and connection synchronise their access
 
         let connection: StoreConnection
+        package let model: NSManagedObjectModel
         package let schema: SQLSchema
         package let compiler: SQLQueryCompiler
         package let plans: RowPlans

@@ -1,9 +1,8 @@
-import ManagedObjects
 import PredicateLanguage
 import SQLStatements
 
 /// The forms of derived attributes that the store can compute.
-enum Derivation: Equatable {
+package enum Derivation: Equatable, Sendable {
     /// The number of members of a to-many relationship.
     case count(relationship: String)
     /// The sum of an attribute over the members of a to-many relationship.
@@ -21,12 +20,7 @@ enum Derivation: Equatable {
     /// The time of the save.
     case now
 
-    /// Nil for an attribute that is not derived, or whose derivation is of an unknown form.
-    init?(_ attribute: NSAttributeDescription) {
-        guard let node = (attribute as? NSDerivedAttributeDescription)?.derivationExpression?.node else { return nil }
-        self.init(node)
-    }
-
+    /// Nil for a derivation of an unknown form.
     init?(_ node: ExpressionNode) {
         switch node {
         case .keyPath(base: .evaluatedObject, let keys): self.init(keys: keys)

@@ -1,4 +1,3 @@
-import ManagedObjects
 import SQLStatements
 
 // The statements that read and write the rows of an entity.
@@ -22,6 +21,9 @@ extension SQLEntity {
     package static let rowColumns = ["Z_PK", "Z_ENT", "Z_OPT"]
     /// The columns that identify an object.
     static let keyColumns = ["Z_PK", "Z_ENT"]
+
+    /// The column of an attribute or to-one relationship; nil if it is not stored.
+    package func column(named name: String) -> SQLColumn? { entity.slot(named: name).flatMap { columns[$0] } }
 
     // MARK: - Conditions
 

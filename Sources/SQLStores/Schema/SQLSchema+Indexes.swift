@@ -1,4 +1,3 @@
-import ManagedObjects
 import PredicateLanguage
 import SQLStatements
 
@@ -35,12 +34,11 @@ extension SQLSchema {
 
     /// The indexes of a table, in the order in which Core Data creates them.
     package func indexes(of table: SQLTable) -> [Index] {
-        let hierarchy = entities.filter { $0.entity.rootEntity === table.root }
+        let hierarchy = entities.filter { $0.entity.root == table.root.index }
         var definitions = table.referenceColumns.map { column in
             SQLIndexDefinition(name: "\(table.name)_\(column)_INDEX", table: table.name, terms: [.column(column)])
         }
-        let omitsEntity = table.root.userInfo?["_NSEntityOmitSubentityColumnIndex"] as? String == "YES"
-        if hierarchy.count > 1, !omitsEntity {
+        if hierarchy.count > 1, !table.root.omitsEntityIndex {
             definitions.append(
                 SQLIndexDefinition(name: "\(table.name)_Z_ENT_INDEX", table: table.name, terms: [.column("Z_ENT")]))
         }
@@ -61,8 +59,8 @@ extension SQLSchema {
 
     /// Whether the model declares an index without a condition whose first column is this one. Cost: a step for each index of the
     /// table.
-    func hasIndex(of column: String, in entity: NSEntityDescription) -> Bool {
-        guard let table = tables.first(where: { $0.root === entity.rootEntity }) else { return false }
+    func hasIndex(of column: String, in entity: SQLEntity) -> Bool {
+        guard let table = tables.first(where: { $0.root.index == entity.entity.root }) else { return false }
         return indexes(of: table).contains { index in
             guard case .definition(let definition) = index, definition.condition == nil,
                 case .ordered(column, _)? = definition.terms.first
@@ -73,9 +71,9 @@ extension SQLSchema {
 
     /// A fetch index; nil if it would only repeat the index that every reference has, or names a property without a
     /// column.
-    private func definition(of index: NSFetchIndexDescription, in entity: SQLEntity) -> SQLIndexDefinition? {
-        if index.elements.count == 1, index.elements[0].property is NSRelationshipDescription { return nil }
-        guard !index.elements.isEmpty, index.elements.allSatisfy({ $0.collationType == .binary }) else { return nil }
+    private func definition(of index: SchemaIndex, in entity: SQLEntity) -> SQLIndexDefinition? {
+        if index.elements.count == 1, index.elements[0].isRelationship { return nil }
+        guard !index.elements.isEmpty, !index.elements.contains(where: \.isSpatial) else { return nil }
         var terms: [SQLIndexDefinition.Term] = []
         for element in index.elements {
             guard let column = columnName(of: element, in: entity) else { return nil }
@@ -83,43 +81,43 @@ extension SQLSchema {
         }
         // If the condition cannot be translated to SQL, the index contains all rows and serves the same fetches.
         return SQLIndexDefinition(
-            name: "Z_\(entity.entity.name ?? "")_\(index.name)", table: entity.table, terms: terms,
-            condition: index.partialIndexPredicate.flatMap { condition($0.node, in: entity) })
+            name: "Z_\(entity.entity.name)_\(index.name)", table: entity.table, terms: terms,
+            condition: index.condition.flatMap { condition($0, in: entity) })
     }
 
-    private func columnName(of element: NSFetchIndexElementDescription, in entity: SQLEntity) -> String? {
-        if let expression = (element.property as? NSExpressionDescription)?.expression {
-            switch expression.node {
+    private func columnName(of element: SchemaIndex.Element, in entity: SQLEntity) -> String? {
+        if let expression = element.expression {
+            switch expression {
             case .evaluatedObject: return "Z_PK"
             case .keyPath(base: .evaluatedObject, keys: ["entity"]): return "Z_ENT"
             case .keyPath(base: .evaluatedObject, let keys) where keys.count == 1:
-                return column(named: keys[0], in: entity.entity)?.name
+                return entity.column(named: keys[0])?.name
             default: return nil
             }
         }
-        return element.property.flatMap { column(named: $0.name, in: entity.entity)?.name }
+        return element.name.flatMap { entity.column(named: $0)?.name }
     }
 
     /// Attributes with the deprecated indexed flag that are in no fetch index.
     private func attributeIndexes(of entity: SQLEntity) -> [SQLIndexDefinition] {
-        let indexed = Set(entity.entity.indexes.flatMap(\.elements).compactMap(\.propertyName))
-        return entity.entity.sortedOwnProperties.compactMap { property in
-            guard property.isIndexed, property is NSAttributeDescription, !indexed.contains(property.name),
-                let column = column(named: property.name, in: entity.entity)
+        let indexed = Set(entity.entity.indexes.flatMap(\.elements).compactMap(\.name))
+        return entity.entity.attributes.compactMap { attribute in
+            guard attribute.isIndexed, !indexed.contains(attribute.name),
+                let column = entity.column(named: attribute.name)
             else { return nil }
             return SQLIndexDefinition(
-                name: "Z_\(entity.entity.name ?? "")_\(property.name)", table: entity.table,
+                name: "Z_\(entity.entity.name)_\(attribute.name)", table: entity.table,
                 terms: [.ordered(column.name, ascending: true)])
         }
     }
 
     /// One unique index for each uniqueness constraint that the entity itself declares.
     private func constraintIndexes(of entity: SQLEntity) -> [SQLIndexDefinition] {
-        entity.entity.uniquenessConstraints.map(NSEntityDescription.names).compactMap { names in
-            let columns = names.compactMap { column(named: $0, in: entity.entity)?.name }
+        entity.entity.constraints.compactMap { names in
+            let columns = names.compactMap { entity.column(named: $0)?.name }
             guard !columns.isEmpty, columns.count == names.count else { return nil }
             return SQLIndexDefinition(
-                name: "Z_\(entity.entity.name ?? "")_UNIQUE_\(names.joined(separator: "_"))", table: entity.table,
+                name: "Z_\(entity.entity.name)_UNIQUE_\(names.joined(separator: "_"))", table: entity.table,
                 terms: columns.map { .ordered($0, ascending: true) }, isUnique: true)
         }
     }
@@ -133,7 +131,7 @@ extension SQLSchema {
         case .or(let parts): return joined(parts, " OR ", in: entity)
         case .comparison(let comparison):
             guard case .keyPath(base: .evaluatedObject, let keys) = comparison.left, keys.count == 1,
-                let column = column(named: keys[0], in: entity.entity)?.name,
+                let column = entity.column(named: keys[0])?.name,
                 case .constant(let constant) = comparison.right, comparison.options.isEmpty
             else { return nil }
             if constant.value == nil {

@@ -5,12 +5,12 @@ import SQLStatements
 
 /// The mapping of a model to a store: the tables, columns and numbers of entities.
 ///
-/// It is built from a frozen model by Core Data's rules. If the store exists, its actual schema is used: columns are
+/// It is built by Core Data's rules from the values of a model (`SchemaModel`). If the store exists, its actual schema is used: columns are
 /// found by name, numbers are those of `Z_PRIMARYKEY`, and everything else in the file is left unchanged.
 package final class SQLSchema: @unchecked Sendable {
-    // because it is immutable, and so is the frozen model that it points to
+    // because it is immutable
 
-    package let model: NSManagedObjectModel
+    package let model: SchemaModel
     /// The entities of the store's configuration, by number.
     package let entities: [SQLEntity]
     /// The entities' tables, in the order of their root entities' numbers.
@@ -24,10 +24,11 @@ package final class SQLSchema: @unchecked Sendable {
 
     private let positionByIndex: [Int]
     private let indexByNumber: [Int64: Int]
-    private let joinTableByRelationship: [ObjectIdentifier: Int]
+    /// By the number of the relationship.
+    private let joinTableByRelationship: [Int: Int]
 
     init(
-        model: NSManagedObjectModel, entities: [SQLEntity], tables: [SQLTable], joinTables: [SQLJoinTable],
+        model: SchemaModel, entities: [SQLEntity], tables: [SQLTable], joinTables: [SQLJoinTable],
         missing: [String], catalog: SQLCatalog? = nil
     ) {
         self.model = model
@@ -40,10 +41,10 @@ package final class SQLSchema: @unchecked Sendable {
         positionByIndex = positions
         indexByNumber = Dictionary(
             entities.map { ($0.number, $0.entity.index) }, uniquingKeysWith: { first, _ in first })
-        var joins: [ObjectIdentifier: Int] = [:]
+        var joins: [Int: Int] = [:]
         for (position, table) in joinTables.enumerated() {
-            joins[ObjectIdentifier(table.owner)] = position
-            if let inverse = table.owner.inverseRelationship { joins[ObjectIdentifier(inverse)] = position }
+            joins[table.owner.number] = position
+            if let inverse = table.owner.inverse { joins[inverse] = position }
         }
         joinTableByRelationship = joins
         spatial = catalog?.columns.filter { $0.key.hasPrefix("Z_RT_") } ?? spatialTables
@@ -51,20 +52,16 @@ package final class SQLSchema: @unchecked Sendable {
 
     // MARK: - Looking up
 
-    /// The mapping of an entity; nil if the store's configuration does not contain it.
-    package func entity(_ entity: NSEntityDescription) -> SQLEntity? {
-        guard positionByIndex.indices.contains(entity.index), positionByIndex[entity.index] >= 0 else { return nil }
-        return entities[positionByIndex[entity.index]]
+    /// The mapping of an entity with an index in the model; nil if the store's configuration does not contain it.
+    package func entity(at index: Int) -> SQLEntity? {
+        guard positionByIndex.indices.contains(index), positionByIndex[index] >= 0 else { return nil }
+        return entities[positionByIndex[index]]
     }
 
-    /// The mapping of an entity whose rows are written.
-    ///
-    /// - Throws: Code 134030 if the store's configuration does not contain it.
-    func requireEntity(_ entity: NSEntityDescription) throws -> SQLEntity {
-        if let sqlEntity = self.entity(entity) { return sqlEntity }
-        throw CocoaError(
-            .persistentStoreSave, "The store's configuration does not have the entity “\(entity.name ?? "")”.")
-    }
+    package func superentity(of entity: SchemaEntity) -> SchemaEntity? { entity.superentity.map { model.entities[$0] } }
+
+    /// The mapping of the root of an entity's hierarchy.
+    package func root(of entity: SQLEntity) -> SQLEntity? { self.entity(at: entity.entity.root) }
 
     /// The model index of the entity with a `Z_ENT`.
     package func entityIndex(number: Int64) -> Int? { indexByNumber[number] }
@@ -75,23 +72,22 @@ package final class SQLSchema: @unchecked Sendable {
         return entities[positionByIndex[entityIndex]].number
     }
 
-    /// The column of a slot of the entity's layout; nil if the slot is not stored.
-    func column(of slot: Int, in entity: NSEntityDescription) -> SQLColumn? {
-        guard let columns = self.entity(entity)?.columns, columns.indices.contains(slot) else { return nil }
-        return columns[slot]
+    /// A relationship of an entity, its own or an inherited one.
+    package func relationship(named name: String, of entity: SQLEntity) -> SchemaRelationship? {
+        model.relationship(named: name, of: entity.entity)
     }
 
-    /// The column of an attribute or to-one relationship; nil if it is not stored.
-    package func column(named name: String, in entity: NSEntityDescription) -> SQLColumn? {
-        entity.layout.slot(named: name).flatMap { column(of: $0, in: entity) }
+    /// The mapping of the destination of a relationship.
+    package func destination(of relationship: SchemaRelationship) -> SQLEntity? {
+        relationship.destination.flatMap { entity(at: $0) }
     }
 
     /// The pairs of a many-to-many relationship, from the point of view of this side; nil if the relationship has no
     /// join table.
-    package func pairs(of relationship: NSRelationshipDescription) -> SQLPairs? {
-        guard let position = joinTableByRelationship[ObjectIdentifier(relationship)] else { return nil }
+    package func pairs(of relationship: SchemaRelationship) -> SQLPairs? {
+        guard let position = joinTableByRelationship[relationship.number] else { return nil }
         let table = joinTables[position]
-        if table.owner === relationship {
+        if table.owner.number == relationship.number {
             return SQLPairs(
                 table: table.name, source: table.sourceColumn, destination: table.destinationColumn,
                 position: table.destinationPositionColumn, inversePosition: table.sourcePositionColumn,
@@ -103,6 +99,24 @@ package final class SQLSchema: @unchecked Sendable {
             isReflexive: table.isReflexive)
     }
 
+    /// The columns of a join table that refer to the objects of an entity.
+    func columns(of table: SQLJoinTable, referringTo entity: SQLEntity) -> [String] {
+        let sides =
+            [(table.owner, table.sourceColumn)]
+            + (model.inverse(of: table.owner).map { [($0, table.destinationColumn)] } ?? [])
+        return sides.filter { entity.entity.isKind(of: model.entities[$0.0.entity]) }.map(\.1)
+    }
+
+    /// The columns in which the members of a to-many relationship refer to their owner; nil if the relationship has a join table, or
+    /// the table of the members lacks the column.
+    package func membership(of relationship: SchemaRelationship) -> SQLMembership? {
+        guard case .memberSlot(let slot, let position)? = relationship.storage,
+            let members = destination(of: relationship), let owner = members.columns[slot]
+        else { return nil }
+        return SQLMembership(
+            members: members, slot: slot, owner: owner.name, position: position.flatMap { members.columns[$0]?.name })
+    }
+
     // MARK: - Checking
 
     /// Rejects a model with names that are not valid unquoted in SQL. Core Data does not quote names.
@@ -110,8 +124,8 @@ package final class SQLSchema: @unchecked Sendable {
     /// - Throws: Code 134020.
     package func requireUsableNames() throws {
         for entity in entities {
-            let name = entity.entity.name ?? ""
-            let properties = entity.entity.ownProperties.map(\.name) + entity.entity.indexes.map(\.name)
+            let name = entity.entity.name
+            let properties = entity.entity.propertyNames + entity.entity.indexes.map(\.name)
             guard let unusable = ([name] + properties).first(where: { !Self.isUsable($0) }) else { continue }
             throw CocoaError(
                 .persistentStoreIncompatibleSchema,
@@ -130,26 +144,28 @@ package final class SQLSchema: @unchecked Sendable {
 }
 
 /// The mapping of an entity to the store: a table shared by all entities of the hierarchy, and a column for each slot
-/// of the entity's layout.
-package struct SQLEntity {
-    package unowned let entity: NSEntityDescription
+/// of the entity.
+package struct SQLEntity: Sendable {
+    package let entity: SchemaEntity
     /// The number of the entity in this store: `Z_ENT`.
     package let number: Int64
     /// The numbers of the entity and its subentities, ascending.
     package let hierarchyNumbers: [Int64]
     /// The table of the root entity, which contains the objects of every entity of the hierarchy.
     package let table: String
-    /// A column for each slot of the layout; nil for transient slots and for columns that the store lacks.
+    /// A column for each slot; nil for transient slots and for columns that the store lacks.
     package let columns: [SQLColumn?]
 
     /// True if the table contains other entities' rows too, so that queries for this one must have a condition on
     /// `Z_ENT`.
     package let sharesTable: Bool
+    /// The uniqueness constraints of the entity, inherited ones first.
+    let constraints: [[String]]
 }
 
 /// A table as it is created, with its columns in order.
 package struct SQLTable {
-    package unowned let root: NSEntityDescription
+    package let root: SchemaEntity
     package let name: String
     /// All columns after `Z_PK`, `Z_ENT` and `Z_OPT`.
     package let columns: [(name: String, declaration: SQLColumn.Declaration)]
@@ -178,7 +194,7 @@ extension SQLColumn.Declaration {
 /// side.
 package struct SQLJoinTable {
     /// The relationship that the table is named after, if it has a name of Core Data's rules.
-    package unowned let owner: NSRelationshipDescription
+    package let owner: SchemaRelationship
     package let name: String
     /// The columns with the primary keys of the owner's objects and of their members.
     package let sourceColumn: String
@@ -196,6 +212,18 @@ package struct SQLJoinTable {
     }
 }
 
+/// The columns of the members of a to-many relationship without a join table.
+package struct SQLMembership {
+    package let members: SQLEntity
+    /// The slot with the owner's key.
+    let slot: Int
+    /// The columns with the owner's key and with the position among its members.
+    package let owner: String
+    package let position: String?
+
+    package var table: String { members.table }
+}
+
 // The tables of a store, as the schema defines them.
 
 extension SQLSchema {
@@ -205,7 +233,7 @@ extension SQLSchema {
     }
 
     func joinTables(of table: SQLTable) -> [SQLJoinTable] {
-        joinTables.filter { $0.owner.entityIfAny?.rootEntity === table.root }
+        joinTables.filter { model.entities[$0.owner.entity].root == table.root.index }
     }
 }
 

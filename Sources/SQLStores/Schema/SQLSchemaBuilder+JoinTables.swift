@@ -1,39 +1,40 @@
-import ManagedObjects
+import SQLStatements
 
 // The tables of many-to-many relationships.
 
 extension SQLSchemaBuilder {
     mutating func addJoinTables() {
-        var seen: Set<ObjectIdentifier> = []
+        var seen: Set<Int> = []
         var claimed: Set<String> = []
-        let byName = stored.sorted { ($0.name ?? "").utf8.lexicographicallyPrecedes(($1.name ?? "").utf8) }
+        let byName = stored.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
         for entity in byName {
             // If columns of two tables have the same name, the table whose inverse's entity comes first gets the name
             // without a number.
-            let relationships = entity.layout.toMany.map(\.relationship)
-                .map { (destination: $0.inverseRelationship?.entityIfAny?.name ?? "", relationship: $0) }
-                .sorted { ($0.destination, $0.relationship.name) < ($1.destination, $1.relationship.name) }
-                .map(\.relationship)
+            let relationships = entity.toMany
+                .map { relationship in
+                    let inverse = model.inverse(of: relationship)
+                    return (destination: inverse.map { model.entities[$0.entity].name } ?? "", relationship)
+                }
+                .sorted { ($0.0, $0.1.name) < ($1.0, $1.1.name) }
+                .map(\.1)
             for relationship in relationships where !relationship.isTransient {
-                guard let inverse = relationship.inverseRelationship, inverse.isToMany,
-                    seen.insert(ObjectIdentifier(relationship)).inserted
+                guard let inverse = model.inverse(of: relationship), inverse.isToMany,
+                    seen.insert(relationship.number).inserted
                 else { continue }
-                seen.insert(ObjectIdentifier(inverse))
+                seen.insert(inverse.number)
                 addJoinTable(of: relationship, inverse: inverse, claimed: &claimed)
             }
         }
     }
 
     private mutating func addJoinTable(
-        of relationship: NSRelationshipDescription, inverse: NSRelationshipDescription, claimed: inout Set<String>
+        of relationship: SchemaRelationship, inverse: SchemaRelationship, claimed: inout Set<String>
     ) {
-        guard let entity = relationship.entityIfAny, let number = numbers[entity.index],
-            let other = inverse.entityIfAny, let otherNumber = numbers[other.index]
-        else { return }
+        guard let number = numbers[relationship.entity], let otherNumber = numbers[inverse.entity] else { return }
         // The columns do not depend on the side that the table is named after.
         let names = ["Z_\(number)\(relationship.name.uppercased())", "Z_\(otherNumber)\(inverse.name.uppercased())"]
             .map(naming.fitting)
-        let isReflexive = relationship === inverse
+        let isReflexive = relationship.isReflexive
         let columns = [
             isReflexive ? "REFLEXIVE" : "Z_\(number)\(inverse.name.uppercased())",
             "Z_\(otherNumber)\(relationship.name.uppercased())",
@@ -72,7 +73,7 @@ extension SQLSchemaBuilder {
     /// - Parameter source: The name of the column with the keys of the owner's objects, without a number; `destination`
     ///   is that with the keys of their members.
     private mutating func appendJoinTable(
-        _ table: String, of owner: NSRelationshipDescription, source: String, destination: String,
+        _ table: String, of owner: SchemaRelationship, source: String, destination: String,
         claimed: inout Set<String>
     ) {
         let existing = followed.map { $0.columns[table] ?? [] }
@@ -93,7 +94,7 @@ extension SQLSchemaBuilder {
             }
             return name
         }
-        let isReflexive = owner.inverseRelationship === owner
+        let isReflexive = owner.isReflexive
         let sourceColumn = isReflexive ? "" : column(source)
         let destinationColumn = column(destination)
         joinTables.append(
@@ -101,7 +102,7 @@ extension SQLSchemaBuilder {
                 owner: owner, name: table, sourceColumn: isReflexive ? destinationColumn : sourceColumn,
                 destinationColumn: isReflexive ? "REFLEXIVE" : destinationColumn,
                 sourcePositionColumn: isReflexive
-                    ? nil : positionColumn(of: sourceColumn, owner.inverseRelationship?.isOrdered ?? false),
+                    ? nil : positionColumn(of: sourceColumn, model.inverse(of: owner)?.isOrdered ?? false),
                 destinationPositionColumn: positionColumn(of: destinationColumn, owner.isOrdered),
                 isReflexive: isReflexive))
     }

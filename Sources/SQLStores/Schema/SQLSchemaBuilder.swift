@@ -4,9 +4,9 @@ import SQLStatements
 // Computes the schema of a store: numbers, tables, columns and join tables. The rules are Core Data's; if the store
 // exists, its actual schema takes precedence.
 package struct SQLSchemaBuilder {
-    private let model: NSManagedObjectModel
+    let model: SchemaModel
     /// The entities to be stored, superentities before subentities, in the order of their numbers.
-    let stored: [NSEntityDescription]
+    let stored: [SchemaEntity]
     private let storedIndices: Set<Int>
     let catalog: SQLCatalog?
     /// The schema whose numbers and join tables are used: that of the store, or of another one that a new store follows.
@@ -21,14 +21,16 @@ package struct SQLSchemaBuilder {
 
     /// The schema of a new store, or of an existing one that the catalog describes.
     ///
-    /// - Parameter template: The schema of another store of the model, whose numbers of entities and names of join tables
-    ///   a new store gets; nil for those of the rules.
+    /// - Parameters:
+    ///   - entities: The indexes of the entities to be stored; nil for all.
+    ///   - template: The schema of another store of the model, whose numbers of entities and names of join tables
+    ///     a new store gets; nil for those of the rules.
     package static func schema(
-        of model: NSManagedObjectModel, configuration: String? = nil, catalog: SQLCatalog? = nil,
-        template: SQLCatalog? = nil, naming: SQLNaming = .sqlite
+        of model: SchemaModel, entities: [Int]? = nil, catalog: SQLCatalog? = nil, template: SQLCatalog? = nil,
+        naming: SQLNaming = .sqlite
     ) -> SQLSchema {
         var builder = SQLSchemaBuilder(
-            model: model, configuration: configuration, catalog: catalog, followed: catalog ?? template, naming: naming)
+            model: model, entities: entities, catalog: catalog, followed: catalog ?? template, naming: naming)
         builder.assignNumbers()
         for root in builder.stored where root.superentity == nil { builder.addTable(of: root) }
         builder.addJoinTables()
@@ -36,23 +38,22 @@ package struct SQLSchemaBuilder {
     }
 
     private init(
-        model: NSManagedObjectModel, configuration: String?, catalog: SQLCatalog?, followed: SQLCatalog?,
-        naming: SQLNaming
+        model: SchemaModel, entities: [Int]?, catalog: SQLCatalog?, followed: SQLCatalog?, naming: SQLNaming
     ) {
         self.model = model
         self.naming = naming
         self.catalog = catalog
         self.followed = followed
-        let chosen = model.storedEntities(forConfigurationName: configuration) ?? model.entities
+        let chosen = entities.map { $0.map { model.entities[$0] } } ?? model.entities
         // A hierarchy shares one table, so the superentities of an entity are included.
-        let indices = Set(chosen.flatMap { $0.lineage.map(\.index) })
-        stored = model.orderedEntities.filter { indices.contains($0.index) }
+        let indices = Set(chosen.flatMap { model.lineage(of: $0).map(\.index) })
+        stored = model.entities.filter { indices.contains($0.index) }
         storedIndices = indices
     }
 
     /// The entity and its stored subentities, in the order of their numbers.
-    private func hierarchy(of entity: NSEntityDescription) -> [NSEntityDescription] {
-        entity.subtree.filter(storedIndices.contains).map { model.orderedEntities[$0] }
+    private func hierarchy(of entity: SchemaEntity) -> [SchemaEntity] {
+        entity.subtree.filter(storedIndices.contains).map { model.entities[$0] }
     }
 
     private func schema() -> SQLSchema {
@@ -61,9 +62,10 @@ package struct SQLSchemaBuilder {
             return SQLEntity(
                 entity: entity, number: numbers[entity.index] ?? 0,
                 hierarchyNumbers: hierarchy.compactMap { numbers[$0.index] }.sorted(),
-                table: tableByIndex[entity.rootEntity.index] ?? tableName(of: entity.rootEntity.name ?? ""),
+                table: tableByIndex[entity.root] ?? tableName(of: model.entities[entity.root].name),
                 columns: columnsByIndex[entity.index] ?? [],
-                sharesTable: entity.superentity != nil || hierarchy.count > 1)
+                sharesTable: entity.superentity != nil || hierarchy.count > 1,
+                constraints: model.lineage(of: entity).flatMap(\.constraints))
         }
         return SQLSchema(
             model: model, entities: entities, tables: tables, joinTables: joinTables, missing: missing, catalog: catalog
@@ -80,14 +82,14 @@ package struct SQLSchemaBuilder {
             return
         }
         var taken: Set<Int64> = []
-        func assign(_ name: (NSEntityDescription) -> String?, _ numbers: inout [Int: Int64]) {
+        func assign(_ name: (SchemaEntity) -> String, _ numbers: inout [Int: Int64]) {
             for entity in stored where numbers[entity.index] == nil {
-                guard let number = name(entity).flatMap({ known[$0] }), taken.insert(number).inserted else { continue }
+                guard let number = known[name(entity)], taken.insert(number).inserted else { continue }
                 numbers[entity.index] = number
             }
         }
         assign(\.name, &numbers)
-        assign(\.renamingIdentifier, &numbers)
+        assign(\.formerName, &numbers)
         var next = (known.values.filter { $0 < 16000 }.max() ?? 0) + 1
         for (position, entity) in stored.enumerated() where numbers[entity.index] == nil {
             if taken.insert(Int64(position + 1)).inserted {
@@ -105,7 +107,7 @@ package struct SQLSchemaBuilder {
 
     private func tableName(of entityName: String) -> String { naming.fitting(Self.tableName(of: entityName)) }
 
-    private mutating func addTable(of root: NSEntityDescription) {
+    private mutating func addTable(of root: SchemaEntity) {
         let table = existingTable(of: root)
         tableByIndex[root.index] = table
         let existing = catalog.map { Set($0.columns[table] ?? []) }
@@ -115,8 +117,8 @@ package struct SQLSchemaBuilder {
         var references: [String] = []
 
         for entity in hierarchy(of: root) {
-            let slots = entity.layout.slots
-            let inherited = entity.superentity.flatMap { columnsByIndex[$0.index] } ?? []
+            let slots = entity.slots
+            let inherited = entity.superentity.flatMap { columnsByIndex[$0] } ?? []
             var columns = inherited + [SQLColumn?](repeating: nil, count: slots.count - inherited.count)
             for (group, slot) in Self.columnOrder(of: slots, from: inherited.count) {
                 guard var column = column(for: slot, in: slots, columns: columns, claimed: &claimed) else { continue }
@@ -145,16 +147,16 @@ package struct SQLSchemaBuilder {
                 referenceColumns: references))
     }
 
-    private func existingTable(of root: NSEntityDescription) -> String {
-        let name = tableName(of: root.name ?? "")
-        guard let catalog, !catalog.hasTable(name), let former = root.renamingIdentifier else { return name }
-        let formerName = tableName(of: former)
+    private func existingTable(of root: SchemaEntity) -> String {
+        let name = tableName(of: root.name)
+        guard let catalog, !catalog.hasTable(name) else { return name }
+        let formerName = tableName(of: root.formerName)
         return catalog.hasTable(formerName) ? formerName : name
     }
 
     /// The entity's own slots in the order of their columns, each with its group. Slots are already sorted by name, and
     /// elements of composites are in the position of their composite.
-    private static func columnOrder(of slots: [EntityLayout.Slot], from first: Int) -> [(group: Int, slot: Int)] {
+    private static func columnOrder(of slots: [SchemaSlot], from first: Int) -> [(group: Int, slot: Int)] {
         var order: [(group: Int, slot: Int)] = []
         for slot in first..<slots.count where slots[slot].isPersistent {
             let group =
@@ -179,34 +181,33 @@ package struct SQLSchemaBuilder {
     }
 
     func column(
-        for slot: Int, in slots: [EntityLayout.Slot], columns: [SQLColumn?], claimed: inout Set<String>
+        for slot: Int, in slots: [SchemaSlot], columns: [SQLColumn?], claimed: inout Set<String>
     ) -> SQLColumn? {
-        let description = slots[slot]
-        guard let declaration = SQLColumn.Declaration(description.kind) else { return nil }
-        let property = description.property
-        if description.kind == .position {
+        let described = slots[slot]
+        guard let declaration = SQLColumn.Declaration(described.kind) else { return nil }
+        if described.kind == .position {
             // Named after the column of its to-one relationship, which precedes it.
-            let owner = slots.firstIndex { $0.kind == .toOne && $0.property === property }
+            let owner = slots.firstIndex { $0.kind == .toOne && $0.relationship == described.relationship }
             guard let owner, let reference = columns[owner] else { return nil }
             return SQLColumn(name: naming.fitting("Z_FOK_" + reference.name.dropFirst()), declaration: declaration)
         }
-        var base = property.name.uppercased()
-        if description.kind == .toOne, description.isHidden {
-            base = "\(property.entityIfAny.flatMap { numbers[$0.index] } ?? 0)" + base
+        var base = described.property.uppercased()
+        if described.kind == .toOne, described.isHidden {
+            let owner = described.relationship.map { model.relationships[$0].entity }
+            base = "\(owner.flatMap { numbers[$0] } ?? 0)" + base
         }
         let suffix = Self.freeSuffix(for: "Z" + base, in: &claimed)
         var column = SQLColumn(name: naming.fitting("Z" + base + suffix), declaration: declaration)
-        if description.kind == .toOne, !description.isHidden, let destination = description.destination,
-            let number = numbers[destination.index], hasStoredSubentities(destination)
+        if described.kind == .toOne, !described.isHidden, let destination = described.destination,
+            let number = numbers[destination], hasStoredSubentities(model.entities[destination])
         {
             column.companion = naming.fitting("Z\(number)_\(base)\(suffix)")
         }
-        column.hasStorageByte =
-            naming.hasExternalFiles && description.attribute?.allowsExternalBinaryDataStorage == true
+        column.hasStorageByte = naming.hasExternalFiles && described.attribute?.allowsExternalStorage == true
         return column
     }
 
-    private func hasStoredSubentities(_ entity: NSEntityDescription) -> Bool { hierarchy(of: entity).count > 1 }
+    private func hasStoredSubentities(_ entity: SchemaEntity) -> Bool { hierarchy(of: entity).count > 1 }
 
     /// An empty suffix, or the first number that makes the name unique.
     static func freeSuffix(for name: String, in claimed: inout Set<String>) -> String {

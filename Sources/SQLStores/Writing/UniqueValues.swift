@@ -32,9 +32,8 @@ struct UniqueValues {
 
     /// The constraints of an entity whose values are stored, inherited ones first.
     static func constraints(of entity: SQLEntity) -> [Constraint] {
-        entity.entity.lineage.flatMap(\.uniquenessConstraints).compactMap { constraint in
-            let names = NSEntityDescription.names(constraint)
-            let slots = names.compactMap { entity.entity.layout.slot(named: $0) }.filter {
+        entity.constraints.compactMap { names in
+            let slots = names.compactMap { entity.entity.slot(named: $0) }.filter {
                 entity.columns[$0] != nil
             }
             return slots.count == names.count && !slots.isEmpty ? Constraint(names: names, slots: slots) : nil
@@ -61,7 +60,8 @@ struct UniqueValues {
                     if let holder = found[index] ?? claimed[name]?[parts] {
                         taken.append(
                             SaveConflicts.Taken(
-                                entity: entity.entity, constraint: constraint.names, key: change.key, holder: holder
+                                entity: entity.entity.index, constraint: constraint.names, key: change.key,
+                                holder: holder
                             ))
                     } else {
                         claimed[name, default: [:]][parts] = own
@@ -89,12 +89,12 @@ struct UniqueValues {
 
     /// The keys of stored rows that the plan deletes, or that get other values of a constraint.
     private func leaving(_ constraint: Constraint, of entity: SQLEntity) -> Set<Int64> {
-        let root = entity.entity.rootEntity
+        let root = entity.entity.root
         var keys: Set<Int64> = []
-        for group in plan.deletes where group.entity.rootEntity === root {
+        for group in plan.deletes where group.entity.rootIndex == root {
             keys.formUnion(group.changes.map(\.key))
         }
-        for group in plan.updates where group.entity.rootEntity === root {
+        for group in plan.updates where group.entity.rootIndex == root {
             for change in group.changes where !Set(change.slots).isDisjoint(with: constraint.slots) {
                 keys.insert(change.key)
             }

@@ -20,16 +20,16 @@ struct ValueWriter {
         let slot: Int
         let hasStorageByte: Bool
         let hasCompanion: Bool
-        /// Of transformable values. Unmanaged because targets are copied for every value; the layout retains it.
-        private let transformable: Unmanaged<NSAttributeDescription>?
-        var attribute: NSAttributeDescription? { transformable?.takeUnretainedValue() }
+        /// Of transformable values. Unmanaged because targets are copied for every value; the schema retains it.
+        private let transformable: Unmanaged<TransformableAttribute>?
+        var coding: TransformableAttribute? { transformable?.takeUnretainedValue() }
 
-        init(slot: Int, of layout: EntityLayout, column: SQLColumn) {
+        /// - Parameter column: The column of the slot.
+        init(slot: Int, of entity: SQLEntity, column: SQLColumn) {
             self.slot = slot
             hasStorageByte = column.hasStorageByte
             hasCompanion = column.companion != nil
-            transformable =
-                layout.kinds[slot] == .transformable ? layout.slots[slot].attribute.map(Unmanaged.passUnretained) : nil
+            transformable = entity.entity.slots[slot].coding.map(Unmanaged.passUnretained)
         }
     }
 
@@ -54,11 +54,11 @@ struct ValueWriter {
             case let file as MissingFileValue where target.hasStorageByte:
                 statement.bind(ExternalData.column(naming: file.name), at: position)
             default:
-                guard let attribute = target.attribute else {
+                guard let coding = target.coding else {
                     statement.bindNull(at: position)
                     break
                 }
-                let data = try TransformableCoding.encode(box, attribute: attribute)
+                let data = try coding.encode(box)
                 try bind(data, to: target, of: statement, at: position)
             }
         }
@@ -145,17 +145,17 @@ struct OwnDerivations {
     /// written.
     let derivedSlots: Set<Int>
 
-    init(_ entity: NSEntityDescription) {
+    init(_ entity: SchemaEntity) {
         var rules: [Rule] = []
         var derived: Set<Int> = []
-        for (slot, description) in entity.layout.slots.enumerated() {
-            guard let attribute = description.attribute, let derivation = Derivation(attribute) else { continue }
+        for (slot, described) in entity.slots.enumerated() {
+            guard let derivation = described.attribute?.derivation else { continue }
             derived.insert(slot)
             guard derivation.isOwn else { continue }
             let source: Int? =
                 switch derivation {
                 case .copy(let name), .canonical(let name), .uppercase(let name), .lowercase(let name):
-                    entity.layout.slot(named: name)
+                    entity.slot(named: name)
                 default: nil
                 }
             rules.append(Rule(slot: slot, source: source, derivation: derivation))
@@ -203,23 +203,27 @@ struct OwnDerivations {
 
 /// The to-many relationships that a save changes by pairs in join tables, as the changes of the history name them.
 struct ChangedRelationships {
-    /// The primary keys of the owners, by relationship.
-    private var owners: [ObjectIdentifier: Set<Int64>] = [:]
+    /// The primary keys of the owners, by the number of the relationship.
+    private var owners: [Int: Set<Int64>] = [:]
 
-    init(_ groups: [SavePlan.PairGroup]) {
+    /// None.
+    init() {}
+
+    init(_ groups: [SavePlan.PairGroup], _ schema: SQLSchema) {
         for group in groups {
-            owners[ObjectIdentifier(group.relationship), default: []].formUnion(group.pairs.map(\.source))
-            guard let inverse = group.relationship.inverseRelationship else { continue }
-            owners[ObjectIdentifier(inverse), default: []].formUnion(group.pairs.map(\.destination))
+            guard let relationship = schema.relationship(group.relationship) else { continue }
+            owners[relationship.number, default: []].formUnion(group.pairs.map(\.source))
+            guard let inverse = relationship.inverse else { continue }
+            owners[inverse, default: []].formUnion(group.pairs.map(\.destination))
         }
     }
 
     /// The indexes of an updated object's to-many relationships that the save changes.
-    func indexes(of entity: NSEntityDescription, _ update: SavePlan.Update) -> Set<Int> {
+    func indexes(of entity: SQLEntity, _ update: SavePlan.Update) -> Set<Int> {
         guard !owners.isEmpty else { return Set(update.toMany) }
-        let relationships = entity.layout.toMany
+        let relationships = entity.entity.toMany
         return relationships.indices.reduce(into: Set(update.toMany)) { changed, index in
-            if owners[ObjectIdentifier(relationships[index].relationship)]?.contains(update.key) == true {
+            if owners[relationships[index].number]?.contains(update.key) == true {
                 changed.insert(index)
             }
         }

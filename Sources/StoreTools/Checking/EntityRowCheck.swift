@@ -27,7 +27,7 @@ struct EntityRowCheck {
         self.reader = reader
     }
 
-    private var name: String { sqlEntity.entity.name ?? "" }
+    private var name: String { sqlEntity.entity.name }
     private var table: String { sqlEntity.table }
 
     /// The condition for the rows of the entity and its subentities, in any table: rows may have wrong numbers.
@@ -39,11 +39,10 @@ struct EntityRowCheck {
         guard catalog.hasTable(table) else { return [] }
         var problems: [RowProblem] = []
         if sqlEntity.entity.superentity == nil { problems += try tableProblems() }
-        let layout = sqlEntity.entity.layout
-        let inherited = sqlEntity.entity.superentity?.layout.slots.count ?? 0
-        for index in layout.slots.indices.dropFirst(inherited) {
+        let slots = sqlEntity.entity.slots
+        for index in slots.indices.dropFirst(schema.superentity(of: sqlEntity.entity)?.slots.count ?? 0) {
             guard let column = sqlEntity.columns[index] else { continue }
-            let slot = layout.slots[index]
+            let slot = slots[index]
             if slot.kind == .toOne {
                 problems += try referenceProblems(slot, column)
             } else {
@@ -51,9 +50,7 @@ struct EntityRowCheck {
                 if column.hasStorageByte, let files { problems += try fileProblems(slot, column, files) }
             }
         }
-        for constraint in sqlEntity.entity.uniquenessConstraints {
-            problems += try uniquenessProblems(NSEntityDescription.names(constraint))
-        }
+        for constraint in sqlEntity.entity.constraints { problems += try uniquenessProblems(constraint) }
         return problems
     }
 
@@ -76,7 +73,7 @@ struct EntityRowCheck {
 
     private func rowName(_ row: StoredRow) -> String {
         let index = row.integer(1).flatMap { schema.entityIndex(number: $0) }
-        let entity = index.flatMap { schema.model.orderedEntities[$0].name } ?? name
+        let entity = index.map { schema.model.entities[$0].name } ?? name
         return "\(entity)/\(row.key(0))"
     }
 
@@ -88,7 +85,7 @@ struct EntityRowCheck {
 
     private func tableProblems() throws -> [RowProblem] {
         let abstract = sqlEntity.hierarchyNumbers.filter { number in
-            schema.entityIndex(number: number).map { schema.model.orderedEntities[$0].isAbstract } ?? false
+            schema.entityIndex(number: number).map { schema.model.entities[$0].isAbstract } ?? false
         }
         var problems = [
             try problem(
@@ -124,11 +121,11 @@ struct EntityRowCheck {
 
     // MARK: - References
 
-    private func referenceProblems(_ slot: EntityLayout.Slot, _ column: SQLColumn) throws -> [RowProblem] {
-        guard let destination = slot.destination.flatMap({ schema.entity($0) }),
+    private func referenceProblems(_ slot: SchemaSlot, _ column: SQLColumn) throws -> [RowProblem] {
+        guard let destination = slot.destination.flatMap({ schema.entity(at: $0) }),
             catalog.hasTable(destination.table)
         else { return [] }
-        let name = slot.name ?? slot.property.name
+        let name = slot.name ?? slot.property
         let own = isOfEntity(sqlEntity, "t")
         let target = "SELECT 1 FROM \(destination.table) d WHERE d.Z_PK = t.\(column.name)"
         let dangling = "\(own) AND t.\(column.name) IS NOT NULL AND NOT EXISTS (\(target))"
@@ -156,9 +153,9 @@ struct EntityRowCheck {
                                 table, as: "t", set: [.expression("(\(entity))", of: companion)], where: .text(wrong)))
                     ]))
         }
-        if slot.name != nil, let relationship = slot.property as? NSRelationshipDescription,
-            let inverse = relationship.inverseRelationship, !inverse.isToMany,
-            let back = schema.column(named: inverse.name, in: destination.entity)
+        if slot.name != nil, let relationship = slot.relationship.map({ schema.model.relationships[$0] }),
+            let inverse = schema.model.inverse(of: relationship), !inverse.isToMany,
+            let back = destination.column(named: inverse.name)
         {
             problems.append(try inverseProblem(slot, relationship, column, inverse, back, destination))
         }
@@ -166,9 +163,8 @@ struct EntityRowCheck {
     }
 
     /// Clears a reference with the columns that belong to it.
-    private func clearing(_ slot: EntityLayout.Slot, _ column: SQLColumn, where condition: String) -> SQLQuery {
-        let relationship = slot.property as? NSRelationshipDescription
-        let position = relationship.flatMap(sqlEntity.entity.layout.positionSlot)
+    private func clearing(_ slot: SchemaSlot, _ column: SQLColumn, where condition: String) -> SQLQuery {
+        let position = slot.relationship.flatMap(sqlEntity.entity.positionSlot)
             .flatMap { sqlEntity.columns[$0]?.name }
         let columns = [column.name, column.companion, position].compactMap { $0 }
         return query(
@@ -179,9 +175,8 @@ struct EntityRowCheck {
     /// Checks one-to-one relationships whose inverse refers to another object. If the inverse is empty, the repair sets
     /// it; otherwise the repair clears the relationship.
     private func inverseProblem(
-        _ slot: EntityLayout.Slot, _ relationship: NSRelationshipDescription, _ column: SQLColumn,
-        _ inverse: NSRelationshipDescription,
-        _ back: SQLColumn, _ destination: SQLEntity
+        _ slot: SchemaSlot, _ relationship: SchemaRelationship, _ column: SQLColumn,
+        _ inverse: SchemaRelationship, _ back: SQLColumn, _ destination: SQLEntity
     ) throws -> RowProblem? {
         let own = isOfEntity(sqlEntity, "t")
         let other = "SELECT 1 FROM \(destination.table) d WHERE d.Z_PK = t.\(column.name)"
@@ -206,8 +201,8 @@ struct EntityRowCheck {
 
     // MARK: - Values
 
-    private func valueProblems(_ slot: EntityLayout.Slot, _ column: SQLColumn) throws -> [RowProblem] {
-        let name = slot.name ?? slot.property.name
+    private func valueProblems(_ slot: SchemaSlot, _ column: SQLColumn) throws -> [RowProblem] {
+        let name = slot.name ?? slot.property
         let own = isOfEntity(sqlEntity, "t")
         var problems: [RowProblem?] = []
         if let isWrong = reader.hasWrongType("t.\(column.name)", slot.kind) {
@@ -226,7 +221,7 @@ struct EntityRowCheck {
     }
 
     private mutating func fileProblems(
-        _ slot: EntityLayout.Slot, _ column: SQLColumn, _ files: ExternalData
+        _ slot: SchemaSlot, _ column: SQLColumn, _ files: ExternalData
     ) throws -> [RowProblem] {
         var missing: [Int64] = []
         var examples: [String] = []
@@ -254,14 +249,14 @@ struct EntityRowCheck {
                 kind: .missingFile, entity: name, property: slot.name, count: missing.count,
                 examples: examples,
                 message: "The files of the values do not exist, or are not regular files.",
-                repairs: slot.property.isOptional ? repairs : [])
+                repairs: slot.isOptional ? repairs : [])
         ]
     }
 
     // MARK: - Uniqueness
 
     private func uniquenessProblems(_ names: [String]) throws -> [RowProblem] {
-        let columns = names.compactMap { schema.column(named: $0, in: sqlEntity.entity)?.name }
+        let columns = names.compactMap { sqlEntity.column(named: $0)?.name }
         guard columns.count == names.count, !columns.isEmpty else { return [] }
         let list = columns.joined(separator: ", ")
         let present = columns.map { "t.\($0) IS NOT NULL" }.joined(separator: " AND ")

@@ -89,7 +89,7 @@
         /// - Parameter duplicates: The entities with rows that violate a unique index: it is then not created.
         func problems(duplicates: Set<String>) -> [RowProblem] {
             let refused = Set(
-                schema.entities.filter { duplicates.contains($0.entity.name ?? "") }.map(\.table))
+                schema.entities.filter { duplicates.contains($0.entity.name) }.map(\.table))
             return schema.tables.flatMap(schema.indexes).compactMap { index in
                 // A table that is missing is created with its indexes.
                 guard case .definition(let index) = index, !schema.missing.contains(index.table) else { return nil }

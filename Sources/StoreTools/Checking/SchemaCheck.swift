@@ -97,9 +97,9 @@ struct MissingTables {
     /// The statements that set a new column to the default value of its attribute, for each entity that declares it.
     private func defaults(of column: String, in table: String) -> [SQLQuery] {
         complete.entities.filter { $0.table == table }.compactMap { sqlEntity in
-            let inherited = sqlEntity.entity.superentity?.layout.slots.count ?? 0
+            let inherited = complete.superentity(of: sqlEntity.entity)?.slots.count ?? 0
             let slot = sqlEntity.columns.indices.dropFirst(inherited).first { sqlEntity.columns[$0]?.name == column }
-            guard let slot, let value = Self.columnValue(of: sqlEntity.entity.layout.slots[slot].initial) else {
+            guard let slot, let value = Self.columnValue(of: sqlEntity.entity.slots[slot].initial) else {
                 return nil
             }
             return SQLQuery(
@@ -137,8 +137,8 @@ struct PairCheck {
     }
 
     func problems() throws -> [RowProblem] {
-        guard catalog.hasTable(table.name), let source = schema.entity(table.owner.entity),
-            let destination = table.owner.destinationEntity.flatMap({ schema.entity($0) })
+        guard catalog.hasTable(table.name), let source = schema.entity(at: table.owner.entity),
+            let destination = schema.destination(of: table.owner)
         else { return [] }
         let condition =
             "NOT EXISTS (\(rows(of: source, table.sourceColumn))) "
@@ -150,7 +150,7 @@ struct PairCheck {
             SELECT \(table.sourceColumn), \(table.destinationColumn) FROM \(table.name) p
             WHERE \(condition) ORDER BY 1, 2 LIMIT 5
             """)
-        let names = (source.entity.name ?? "", destination.entity.name ?? "")
+        let names = (source.entity.name, destination.entity.name)
         return [
             RowProblem(
                 kind: .danglingReference, entity: names.0, property: table.owner.name, count: count,
@@ -184,32 +184,26 @@ struct PositionCheck {
 
     /// Cost: one statement for each ordered relationship that the entity declares.
     func problems() throws -> [RowProblem] {
-        let inherited = sqlEntity.entity.superentity?.layout.toMany.count ?? 0
-        return try sqlEntity.entity.layout.toMany.dropFirst(inherited).compactMap { toMany in
-            guard toMany.isPersistent, toMany.relationship.isOrdered,
-                let (table, owner, position) = columns(of: toMany), catalog.hasTable(table)
+        let inherited = schema.superentity(of: sqlEntity.entity)?.toMany.count ?? 0
+        return try sqlEntity.entity.toMany.dropFirst(inherited).compactMap { relationship in
+            guard !relationship.isTransient, relationship.isOrdered,
+                let (table, owner, position) = columns(of: relationship), catalog.hasTable(table)
             else { return nil }
-            return try problem(toMany.relationship, table, owner: owner, position: position)
+            return try problem(relationship, table, owner: owner, position: position)
         }
     }
 
-    private func columns(
-        of toMany: EntityLayout.ToMany
-    ) -> (table: String, owner: String, position: String)? {
-        switch toMany.storage {
-        case .memberSlot(let slot, let position):
-            guard let members = toMany.relationship.destinationEntity.flatMap({ schema.entity($0) }),
-                let owner = members.columns[slot]?.name, let position = position.flatMap({ members.columns[$0]?.name })
-            else { return nil }
-            return (members.table, owner, position)
-        case .pairs:
-            guard let pairs = schema.pairs(of: toMany.relationship), let position = pairs.position else { return nil }
-            return (pairs.table, pairs.source, position)
+    private func columns(of relationship: SchemaRelationship) -> (table: String, owner: String, position: String)? {
+        if let pairs = schema.pairs(of: relationship) {
+            return pairs.position.map { (pairs.table, pairs.source, $0) }
+        }
+        return schema.membership(of: relationship).flatMap { members in
+            members.position.map { (members.table, members.owner, $0) }
         }
     }
 
     private func problem(
-        _ relationship: NSRelationshipDescription, _ table: String, owner: String, position: String
+        _ relationship: SchemaRelationship, _ table: String, owner: String, position: String
     ) throws -> RowProblem? {
         // NULL is equal to NULL in a group.
         let owners =
@@ -218,7 +212,7 @@ struct PositionCheck {
         let found = try reader.rows(
             "SELECT owner, (SELECT count(*) FROM (\(owners)) AS o) FROM (\(owners)) AS p ORDER BY 1 LIMIT 5")
         guard let count = found.first?.integer(1) else { return nil }
-        let name = sqlEntity.entity.name ?? ""
+        let name = sqlEntity.entity.name
         return RowProblem(
             kind: .ambiguousPosition, entity: name, property: relationship.name, count: Int(count),
             examples: found.map { "\(name)/\($0.key(0))" },

@@ -18,7 +18,7 @@ extension StoreExamination {
         let templates = coordinator.managedObjectModel.fetchRequestTemplatesByName.sorted { $0.key < $1.key }
         return templates.compactMap { name, template -> Statement? in
             var request = (template as any FetchRequesting).specification
-            guard let entity = try? request.entity(in: content.schema.model),
+            guard let entity = try? request.entity(in: content.model),
                 let sqlEntity = content.schema.entity(entity)
             else { return nil }
             if let predicate = request.predicate {

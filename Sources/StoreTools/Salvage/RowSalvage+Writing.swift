@@ -21,10 +21,11 @@ extension RowSalvage {
             let connection = try StoreConnection(url: destination, options: .keepingJournalMode)
             try connection.write { database in
                 let target = SQLSchemaBuilder.schema(of: model, catalog: try SQLCatalog(in: database))
-                for entity in schema.schema.entities where isWanted(entity.entity) {
+                let wanted = Set(model.orderedEntities.filter(isWanted).map(\.index))
+                for entity in schema.schema.entities where wanted.contains(entity.entity.index) {
                     try write(entity, target, database, &written)
                 }
-                for join in schema.schema.joinTables { try write(join, target, isWanted, database, &written) }
+                for join in schema.schema.joinTables { try write(join, target, wanted, database, &written) }
                 try writeNumbers(target, database)
                 var own = try StoreMetadata(in: database, url: destination)
                 own.uuid = uuid ?? own.uuid
@@ -48,7 +49,7 @@ extension RowSalvage {
     private func write(
         _ entity: SQLEntity, _ target: SQLSchema, _ database: Database, _ report: inout SalvageReport
     ) throws {
-        guard let sqlEntity = target.entity(entity.entity), let rows = tables[entity.table]?.rows,
+        guard let sqlEntity = target.entity(at: entity.entity.index), let rows = tables[entity.table]?.rows,
             let names = schema.columns[entity.table], let number = names.firstIndex(of: "Z_ENT")
         else { return }
         let version = names.firstIndex(of: "Z_OPT")
@@ -65,7 +66,7 @@ extension RowSalvage {
             sql: SQLiteDialect().text(
                 of: SQLInsert(
                     into: sqlEntity.table, SQLEntity.rowColumns + columns.map(\.name), duplicates: .areIgnored)))
-        let name = entity.entity.name ?? ""
+        let name = entity.entity.name
         for (key, row) in rows.sorted(by: { $0.key < $1.key }) {
             guard case .integer(entity.number) = row.values[number] else { continue }
             func value(_ position: Int) -> ColumnValue {
@@ -95,7 +96,7 @@ extension RowSalvage {
 
     private func propertyName(_ column: String, of entity: SQLEntity, _ sqlEntity: SQLEntity) -> String {
         let slot = sqlEntity.columns.firstIndex { $0?.name == column }
-        return slot.flatMap { entity.entity.layout.slots[$0].name } ?? column
+        return slot.flatMap { entity.entity.slots[$0].name } ?? column
     }
 
     /// The number of an entity in the new store, for its number in the old one.
@@ -107,18 +108,17 @@ extension RowSalvage {
     }
 
     private func write(
-        _ join: SQLJoinTable, _ target: SQLSchema, _ isWanted: (NSEntityDescription) -> Bool, _ database: Database,
+        _ join: SQLJoinTable, _ target: SQLSchema, _ wanted: Set<Int>, _ database: Database,
         _ report: inout SalvageReport
     ) throws {
         guard let rows = tables[join.name]?.rows, let names = schema.columns[join.name],
             let table = target.joinTables.first(where: {
-                $0.owner === join.owner || $0.owner === join.owner.inverseRelationship
-            }),
-            let owner = join.owner.entityIfAny, let destination = join.owner.destinationEntity,
-            isWanted(owner) || isWanted(destination)
+                $0.owner.number == join.owner.number || $0.owner.number == join.owner.inverse
+            }), let destination = join.owner.destination,
+            wanted.contains(join.owner.entity) || wanted.contains(destination)
         else { return }
         // The new table may have been named after the other side.
-        let isSwapped = table.owner !== join.owner
+        let isSwapped = table.owner.number != join.owner.number
         let pairs = [
             (join.sourceColumn, isSwapped ? table.destinationColumn : table.sourceColumn),
             (join.destinationColumn, isSwapped ? table.sourceColumn : table.destinationColumn),
@@ -141,10 +141,10 @@ extension RowSalvage {
     /// Sets the last assigned keys: those of the old store, or the greatest key.
     private func writeNumbers(_ target: SQLSchema, _ database: Database) throws {
         for entity in target.entities {
-            let name = entity.entity.name ?? ""
+            let name = entity.entity.name
             let greatest =
                 entity.entity.superentity == nil
-                ? tables[schema.schema.entity(entity.entity)?.table ?? ""]?.rows.keys.max() : nil
+                ? tables[schema.schema.entity(at: entity.entity.index)?.table ?? ""]?.rows.keys.max() : nil
             let last = max(schema.lastKeys[name] ?? 0, greatest ?? 0)
             try database.execute(
                 SQLQuery(KeyCommands.raise, [.integer(last), .integer(entity.number)]))
@@ -166,7 +166,7 @@ extension RowSalvage {
     /// - Parameter willRead: Called with the number of pages read and their total; throws to cancel.
     package func deletedObjects(willRead: (Int, Int) throws -> Void) rethrows -> [DeletedObject] {
         let names = Dictionary(
-            schema.schema.entities.map { ($0.number, $0.entity.name ?? "") }, uniquingKeysWith: { first, _ in first })
+            schema.schema.entities.map { ($0.number, $0.entity.name) }, uniquingKeysWith: { first, _ in first })
         return try rescue.deletedRows(of: schema.tables, willRead: willRead).map { row in
             DeletedObject(
                 entity: row.entityNumber.flatMap { names[$0] } ?? "", columns: schema.columns[row.table] ?? [], row: row

@@ -89,7 +89,7 @@ package struct RowSalvage {
         var counts: [String: Int] = [:]
         for entity in schema.schema.entities {
             guard let position = schema.columns[entity.table]?.firstIndex(of: "Z_ENT") else { continue }
-            counts[entity.entity.name ?? ""] = (rescue.tables[entity.table]?.rows ?? [:]).values.count { row in
+            counts[entity.entity.name] = (rescue.tables[entity.table]?.rows ?? [:]).values.count { row in
                 row.values.indices.contains(position) && row.values[position] == .integer(entity.number)
             }
         }

@@ -95,14 +95,14 @@ struct SalvagedSchema {
                 RescuedTables.EntityTable(
                     name: table.name, columns: columns[table.name] ?? [],
                     numbers: Set(schema.entities.filter { $0.table == table.name }.map(\.number)),
-                    lastKey: lastKeys[table.root.name ?? ""] ?? 0)
+                    lastKey: lastKeys[table.root.name] ?? 0)
             },
             joinTables: schema.joinTables.map { join in
-                func table(_ entity: NSEntityDescription?) -> String { entity.flatMap(schema.entity)?.table ?? "" }
+                func table(_ entity: Int?) -> String { entity.flatMap { schema.entity(at: $0) }?.table ?? "" }
                 return RescuedTables.JoinTable(
                     name: join.name, columns: columns[join.name] ?? [],
-                    source: (join.sourceColumn, table(join.owner.entityIfAny)),
-                    destination: (join.destinationColumn, table(join.owner.destinationEntity)))
+                    source: (join.sourceColumn, table(join.owner.entity)),
+                    destination: (join.destinationColumn, table(join.owner.destination)))
             },
             roots: roots, hasDamagedEntries: hasDamagedEntries, lost: lost)
     }

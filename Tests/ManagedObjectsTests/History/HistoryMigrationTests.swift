@@ -44,7 +44,7 @@ import Testing
     }
 
     /// The history of a store of the first version, read by the second after it was rewritten.
-    private func migrated(newKey: ((NSEntityDescription, Int64) throws -> Int64?)? = nil) throws
+    private func migrated(newKey: ((SQLEntity, Int64) throws -> Int64?)? = nil) throws
         -> [NSPersistentHistoryChange]
     {
         let (folder, new) = (try StoreFolder(), try StoreFolder())
@@ -172,7 +172,7 @@ import Testing
     }
 
     @Test func `objects with other keys keep their history`() throws {
-        let changes = try migrated { entity, key in entity.name == "Pet" ? key + 40 : nil }
+        let changes = try migrated { entity, key in entity.entity.name == "Pet" ? key + 40 : nil }
         // The person no longer exists: its changes have a key that no object has.
         #expect(
             changes.map { $0.changedObjectID.uriRepresentation().lastPathComponent } == [

@@ -28,21 +28,21 @@ import Testing
         let schema = try open.store.content().schema
         for entity in schema.entities {
             let bitmap = ChangeBitmap(entity)
-            let layout = entity.entity.layout
+            let layout = entity.entity
             var named: Set<String> = []
             for (index, slot) in layout.slots.enumerated() where slot.isPersistent && !slot.isHidden {
                 let found = bitmap.properties(in: bitmap.data(slots: [index], toMany: []), isPadded: false)
-                #expect(found?.map(\.name) == [String((slot.name ?? "").prefix { $0 != "." })])
-                named.formUnion(found?.map(\.name) ?? [])
+                #expect(found == [String((slot.name ?? "").prefix { $0 != "." })])
+                named.formUnion(found ?? [])
             }
             for (place, toMany) in layout.toMany.enumerated() {
                 #expect(
-                    bitmap.properties(in: bitmap.data(slots: [], toMany: [place]), isPadded: false)?.map(\.name)
+                    bitmap.properties(in: bitmap.data(slots: [], toMany: [place]), isPadded: false)
                         == [toMany.name])
             }
             let everything = bitmap.data(slots: Array(layout.slots.indices), toMany: Set(layout.toMany.indices))
             #expect(
-                Set(bitmap.properties(in: everything, isPadded: false)?.map(\.name) ?? [])
+                Set(bitmap.properties(in: everything, isPadded: false) ?? [])
                     == named.union(layout.toMany.map(\.name)))
             #expect(bitmap.properties(in: everything + [0], isPadded: false) == nil)
             #expect(

@@ -44,14 +44,15 @@ struct ForeignStoreTests {
         let before = try Self.outline(of: folder.url)
         let model = try #require(try SQLiteStore.storedModel(at: folder.url))
         let open = try OpenStore(at: folder.url, model: model)
-        let schema = try open.store.content().schema
-        for place in schema.entities where !place.entity.isAbstract {
-            let layout = place.entity.layout
-            let key = try open.store.reserveKeys(entity: place.entity, count: 1).lowerBound
+        let content = try open.store.content()
+        for place in content.schema.entities where !place.entity.isAbstract {
+            let entity = content.model.orderedEntities[place.entity.index]
+            let layout = entity.layout
+            let key = try open.store.reserveKeys(entity: entity, count: 1).lowerBound
             var plan = SavePlan()
             plan.inserts = [
                 SavePlan.Group(
-                    entity: place.entity,
+                    entity: entity,
                     changes: [SavePlan.Insert(key: key, values: ContiguousArray(layout.slots.map { _ in .null }))])
             ]
             _ = try open.store.write(plan)
@@ -61,21 +62,22 @@ struct ForeignStoreTests {
             plan = SavePlan()
             plan.updates = [
                 SavePlan.Group(
-                    entity: place.entity,
+                    entity: entity,
                     changes: [SavePlan.Update(key: key, version: 1, values: UpdatedValues(values), slots: slots)])
             ]
             _ = try open.store.write(plan)
 
-            let page = try #require(try open.store.rows(withKeys: [key], entity: place.entity, generation: nil).first)
-            #expect(page.versions == [2] && page.layout.entity === place.entity)
-            for slot in slots where place.columns[slot] != nil && Derivation.isNone(layout.slots[slot]) {
+            let page = try #require(try open.store.rows(withKeys: [key], entity: entity, generation: nil).first)
+            #expect(page.versions == [2] && page.layout.entity === entity)
+            for slot in slots where place.columns[slot] != nil && place.entity.slots[slot].attribute?.derivation == nil
+            {
                 let isNull = page.cell(row: 0, slot: slot).kind == .null
-                #expect(isNull == values[slot].isNull, "\(place.entity.name ?? "").\(layout.slots[slot].name ?? "")")
+                #expect(isNull == values[slot].isNull, "\(place.entity.name).\(layout.slots[slot].name ?? "")")
             }
 
             plan = SavePlan()
             plan.deletes = [
-                SavePlan.Group(entity: place.entity, changes: [SavePlan.Delete(key: key, version: 2)])
+                SavePlan.Group(entity: entity, changes: [SavePlan.Delete(key: key, version: 2)])
             ]
             _ = try open.store.write(plan)
         }
@@ -87,11 +89,5 @@ struct ForeignStoreTests {
             try String.fetchAll($0, sql: "PRAGMA integrity_check")
         }
         #expect(check == ["ok"])
-    }
-}
-
-extension Derivation {
-    fileprivate static func isNone(_ slot: EntityLayout.Slot) -> Bool {
-        slot.attribute.map { Derivation($0) == nil } ?? true
     }
 }

@@ -35,8 +35,10 @@ struct ReadingTests {
         let model = try #require(try SQLiteStore.storedModel(at: folder.url))
         let open = try OpenStore(at: folder.url, model: model, options: [NSReadOnlyPersistentStoreOption: true])
         let schema = try open.store.content().schema
+        model.freeze()
         for entity in schema.entities {
-            let result = try open.store.rows(matching: RowQuery(entity: entity.entity), generation: nil)
+            let described = model.orderedEntities[entity.entity.index]
+            let result = try open.store.rows(matching: RowQuery(entity: described), generation: nil)
             let numbers = entity.hierarchyNumbers.map(String.init).joined(separator: ",")
             let count = try StoreConnection.read(storeAt: folder.url) { database in
                 try Int.fetchOne(
@@ -44,11 +46,11 @@ struct ReadingTests {
             }
             #expect(result.order.count == count)
             let keys = result.pages.flatMap(\.keys)
-            let again = try open.store.rows(withKeys: keys, entity: entity.entity, generation: nil)
+            let again = try open.store.rows(withKeys: keys, entity: described, generation: nil)
             #expect(again.reduce(0) { $0 + $1.count } == keys.count)
-            for relationship in entity.entity.layout.toMany where relationship.isPersistent {
+            for relationship in described.layout.toMany where relationship.isPersistent {
                 let members = try open.store.members(
-                    of: relationship.relationship, owners: keys, ownerEntity: entity.entity, includesRows: true,
+                    of: relationship.relationship, owners: keys, ownerEntity: described, includesRows: true,
                     generation: nil)
                 #expect(members.starts.count == keys.count + 1)
                 #expect(Int(members.starts.last ?? 0) == members.members.count)

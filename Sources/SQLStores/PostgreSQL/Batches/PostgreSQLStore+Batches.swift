@@ -37,7 +37,8 @@
             _ rows: BatchRows, into place: SQLEntity, policy: NSMergePolicyType, in batch: PostgreSQLTransaction
         ) throws -> [ObjectKey] {
             try PostgreSQLBatchInserter(place, batch: batch, policy: policy).insert(rows) { [self] count in
-                try reserveKeys(entity: place.entity, count: count)
+                let content = try content()
+                return try reserveKeys(of: content.schema.root(of: place) ?? place, count: count, content)
             }
         }
     }
@@ -85,7 +86,7 @@
 
         init(_ entity: SQLEntity, batch: PostgreSQLTransaction, policy: NSMergePolicyType) throws {
             guard !entity.entity.isAbstract else {
-                throw CocoaError(.coreData, "The entity “\(entity.entity.name ?? "")” is abstract and has no objects.")
+                throw CocoaError(.coreData, "The entity “\(entity.entity.name)” is abstract and has no objects.")
             }
             self.entity = entity
             self.batch = batch
@@ -120,7 +121,7 @@
             var plan = SavePlan()
             plan.inserts = [
                 SavePlan.Group(
-                    entity: entity.entity,
+                    entity: batch.content.model.orderedEntities[entity.entity.index],
                     changes: ContiguousArray(zip(numbers, rows).map { SavePlan.Insert(key: $0, values: $1.values) }))
             ]
             var holders: [Int64: SaveConflicts.Taken] = [:]
@@ -161,7 +162,7 @@
             try batch.connection.execute(
                 RowStatements(entity: entity).update(columns.names, checksVersion: false),
                 [.array(PostgreSQLArray([taken.holder.number])), .array(PostgreSQLArray([0]))] + columns.values)
-            if let own = batch.schema.entity(batch.schema.model.orderedEntities[Int(taken.holder.entity)]) {
+            if let own = batch.schema.entity(at: Int(taken.holder.entity)) {
                 batch.record { $0.update(own, key: taken.holder.number, slots: slots) }
             }
             return taken.holder

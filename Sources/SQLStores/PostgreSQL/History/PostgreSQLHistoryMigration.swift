@@ -14,7 +14,7 @@
         /// - Parameter newKey: See ``rewrite(in:newKey:)``.
         func rewrite(
             in connection: PostgreSQLConnection, catalog: SQLCatalog,
-            newKey: ((NSEntityDescription, Int64) throws -> Int64?)? = nil
+            newKey: ((SQLEntity, Int64) throws -> Int64?)? = nil
         ) throws {
             guard let columns = catalog.columns["ACHANGE"] else { return }
             try connection.execute(
@@ -56,7 +56,7 @@
         }
 
         private func rewriteKeys(
-            _ newKey: (NSEntityDescription, Int64) throws -> Int64?, in connection: PostgreSQLConnection
+            _ newKey: (SQLEntity, Int64) throws -> Int64?, in connection: PostgreSQLConnection
         ) throws {
             for (old, new) in entities {
                 guard let root = rootOfDestination(new) else { continue }
@@ -67,7 +67,7 @@
                 var last = known.rowCount == 1 ? known.integer(0, 0) : 0
                 let keys = (0..<found.rowCount).map { found.integer($0, 0) }
                 let replacements = try keys.map { key in
-                    if let replacement = try newKey(old.entity, key) { return replacement }
+                    if let replacement = try newKey(old, key) { return replacement }
                     // A key that no object has.
                     last += 1
                     return last
@@ -110,7 +110,9 @@
                             + "ON CONFLICT (Z_ENT) DO UPDATE SET Z_SUPER = excluded.Z_SUPER, Z_MAX = excluded.Z_MAX")
                     let catalog = try tables.catalog(in: connection)
                     try HistoryMigration(from: before.schema, to: content.schema, entities)
-                        .rewrite(in: connection, catalog: catalog, newKey: newKey)
+                        .rewrite(in: connection, catalog: catalog) {
+                            newKey(before.model.orderedEntities[$0.entity.index], $1)
+                        }
                     try connection.execute(script: "COMMIT")
                 }
             } catch {

@@ -196,7 +196,7 @@
 
         package func oldValues(of change: HistoryChangeRow, transaction: Int64) throws -> HistoryOldValues? {
             let schema = try content().schema
-            guard change.type != .insert, let entity = schema.entity(schema.model.orderedEntities[Int(change.entity)])
+            guard change.type != .insert, let entity = schema.entity(at: Int(change.entity))
             else { return nil }
             return try reading(nil, .state) { database in
                 guard try Self.hasOldValues(database.connection) else { return nil }

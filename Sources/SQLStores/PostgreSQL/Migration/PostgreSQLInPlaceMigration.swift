@@ -222,7 +222,7 @@
                 (0..<rows.rowCount).map { (rows.integer($0, 0), rows.integer($0, 1)) }, uniquingKeysWith: max)
             var last: [String: Int64] = [:]
             for pair in schema.pairs where last[pair.new.table] == nil {
-                last[pair.new.table] = schema.old.entity(pair.old.entity.rootEntity).flatMap { known[$0.number] }
+                last[pair.new.table] = schema.old.root(of: pair.old).flatMap { known[$0.number] }
             }
             return last
         }
@@ -234,12 +234,12 @@
             // The rows of the history's own entities stay.
             try connection.execute(dialect.text(of: KeyCommands.deletionOfModel))
             for entity in schema.new.entities {
-                let superentity = entity.entity.superentity.flatMap { schema.new.entity($0)?.number } ?? 0
+                let superentity = entity.entity.superentity.flatMap { schema.new.entity(at: $0)?.number } ?? 0
                 let last = entity.entity.superentity == nil ? lastKeys[entity.table] ?? 0 : 0
                 try connection.execute(
                     dialect.text(of: KeyCommands.insertion),
                     [
-                        .integer(entity.number), .text(entity.entity.name ?? ""), .integer(superentity), .integer(last),
+                        .integer(entity.number), .text(entity.entity.name), .integer(superentity), .integer(last),
                     ])
             }
         }

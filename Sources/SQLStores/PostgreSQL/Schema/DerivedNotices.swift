@@ -78,22 +78,22 @@
         /// Reads the values. One statement for each table.
         func values(
             in connection: PostgreSQLConnection, content: PostgreSQLStore.Content, store: UInt16
-        ) throws -> [(entity: NSEntityDescription, key: Int64, slot: Int, value: Value)] {
-            var values: [(entity: NSEntityDescription, key: Int64, slot: Int, value: Value)] = []
+        ) throws -> [(entity: Int, key: Int64, slot: Int, value: Value)] {
+            var values: [(entity: Int, key: Int64, slot: Int, value: Value)] = []
             for (table, columns) in keys.sorted(by: { $0.key < $1.key }) {
                 guard let root = content.schema.entities.first(where: { $0.table == table }) else { continue }
                 let reader = content.reader(of: root, store: store)
                 let all = columns.values.reduce(into: Set<Int64>()) { $0.formUnion($1) }
                 try PostgreSQLDatabase(connection: connection).readRows(withKeys: all.sorted(), by: reader)
                 for page in reader.pages {
-                    guard let place = content.schema.entity(page.layout.entity) else { continue }
+                    guard let place = content.schema.entity(at: page.layout.index) else { continue }
                     for (column, keys) in columns.sorted(by: { $0.key < $1.key }) {
                         guard let slot = place.columns.firstIndex(where: { $0?.name == column }) else { continue }
                         for row in 0..<page.count where keys.contains(page.primaryKey(ofRow: row)) {
                             let cell = page.cell(row: row, slot: slot)
                             values.append(
                                 (
-                                    page.layout.entity, page.primaryKey(ofRow: row), slot,
+                                    page.layout.index, page.primaryKey(ofRow: row), slot,
                                     page.value(of: cell, slot: page.layout.slots[slot])
                                 ))
                         }

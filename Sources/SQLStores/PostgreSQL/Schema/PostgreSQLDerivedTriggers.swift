@@ -61,9 +61,8 @@
 
         private var derivations: [Derived] {
             schema.entities.flatMap { entity in
-                entity.entity.sortedOwnProperties.compactMap { property in
-                    guard let attribute = property as? NSAttributeDescription, let derivation = Derivation(attribute),
-                        let column = schema.column(named: attribute.name, in: entity.entity),
+                entity.entity.attributes.compactMap { attribute in
+                    guard let derivation = attribute.derivation, let column = entity.column(named: attribute.name),
                         derivation.textFunction == nil || column.declaration == .varchar,
                         let (value, events) = definition(of: derivation, in: entity)
                     else { return nil }
@@ -168,27 +167,26 @@
         private func definition(of derivation: Derivation, in entity: SQLEntity) -> (value: String, [Event])? {
             switch derivation {
             case .count(let name):
-                guard let relationship = entity.entity.relationshipsByName[name], relationship.isToMany else {
+                guard let relationship = schema.relationship(named: name, of: entity), relationship.isToMany else {
                     return nil
                 }
                 if let pairs = schema.pairs(of: relationship) { return count(pairs, of: entity) }
-                return members(of: relationship, in: entity).map { members in
+                return schema.membership(of: relationship).map { members in
                     let value = "(SELECT count(*) FROM \(members.table) AS m WHERE m.\(members.owner) = o.Z_PK)"
                     return (value, events(members, value: nil, of: entity))
                 }
             case .sum(let name, let summed):
-                guard let relationship = entity.entity.relationshipsByName[name], relationship.isToMany,
-                    let members = members(of: relationship, in: entity),
-                    let destination = relationship.destinationEntity,
-                    let column = schema.column(named: summed, in: destination)?.name
+                guard let relationship = schema.relationship(named: name, of: entity), relationship.isToMany,
+                    let members = schema.membership(of: relationship),
+                    let column = members.members.column(named: summed)?.name
                 else { return nil }
                 let sum =
                     "(SELECT COALESCE(sum(m.\(column)), 0) FROM \(members.table) AS m WHERE m.\(members.owner) = o.Z_PK)"
                 return (sum, events(members, value: column, of: entity))
             case .related(let name, let copied): return copy(of: copied, by: name, in: entity)
             case .relatedText(_, let name, let copied):
-                guard let destination = entity.entity.relationshipsByName[name]?.destinationEntity,
-                    schema.column(named: copied, in: destination)?.declaration == .varchar
+                guard let destination = schema.relationship(named: name, of: entity).flatMap(schema.destination),
+                    destination.column(named: copied)?.declaration == .varchar
                 else { return nil }
                 return copy(of: copied, by: name, in: entity)
             case .copy, .canonical, .uppercase, .lowercase, .now: return nil
@@ -199,21 +197,11 @@
             Event(table: entity.table, kind: .insert, keys: "SELECT Z_PK AS k FROM new_rows")
         }
 
-        private func members(
-            of relationship: NSRelationshipDescription, in entity: SQLEntity
-        ) -> (table: String, owner: String)? {
-            guard let members = relationship.destinationEntity.flatMap({ schema.entity($0) }),
-                let place = entity.entity.layout.toMany.first(where: { $0.relationship === relationship }),
-                case .memberSlot(let slot, _) = place.storage, let owner = members.columns[slot]?.name
-            else { return nil }
-            return (members.table, owner)
-        }
-
         /// - Parameter value: The column of the members whose values count; nil if only their number does.
         private func events(
-            _ members: (table: String, owner: String), value: String?, of entity: SQLEntity
+            _ members: SQLMembership, value: String?, of entity: SQLEntity
         ) -> [Event] {
-            let (table, owner) = members
+            let (table, owner) = (members.table, members.owner)
             let differs = ([owner] + (value.map { [$0] } ?? [])).map { "p.\($0) IS DISTINCT FROM n.\($0)" }
             let updated =
                 "FROM old_rows AS p JOIN new_rows AS n ON p.Z_PK = n.Z_PK WHERE \(differs.joined(separator: " OR "))"
@@ -241,11 +229,11 @@
         private func copy(
             of attribute: String, by relationship: String, in entity: SQLEntity
         ) -> (value: String, [Event])? {
-            guard let reference = schema.column(named: relationship, in: entity.entity)?.name,
-                let destination = entity.entity.relationshipsByName[relationship]?.destinationEntity,
-                let other = schema.entity(destination)?.table,
-                let value = schema.column(named: attribute, in: destination)?.name
+            guard let reference = entity.column(named: relationship)?.name,
+                let destination = schema.relationship(named: relationship, of: entity).flatMap(schema.destination),
+                let value = destination.column(named: attribute)?.name
             else { return nil }
+            let other = destination.table
             func lock(_ rows: String) -> String {
                 "SELECT 1 FROM \(other) WHERE Z_PK IN (SELECT \(reference) FROM \(rows)) ORDER BY Z_PK FOR SHARE"
             }

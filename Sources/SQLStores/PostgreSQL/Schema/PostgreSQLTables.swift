@@ -135,7 +135,8 @@
         ///
         /// - Returns: The metadata of the store.
         func create(
-            _ schema: SQLSchema, _ metadata: StoreMetadata, in connection: PostgreSQLConnection, url: URL?
+            _ schema: SQLSchema, of model: Model, _ metadata: StoreMetadata, in connection: PostgreSQLConnection,
+            url: URL?
         ) throws -> StoreMetadata {
             try connection.execute(script: "BEGIN; \(lock)")
             if let other = try existing(in: connection, url: url) {
@@ -146,14 +147,14 @@
             let statements = ["CREATE SCHEMA IF NOT EXISTS \(location.quotedSchema)"] + Self.statements(schema)
             try connection.execute(script: statements.joined(separator: ";\n"))
             for entity in schema.entities {
-                let superentity = entity.entity.superentity.flatMap { schema.entity($0)?.number } ?? 0
+                let superentity = entity.entity.superentity.flatMap { schema.entity(at: $0)?.number } ?? 0
                 try connection.execute(
                     dialect.text(of: KeyCommands.insertion),
-                    [.integer(entity.number), .text(entity.entity.name ?? ""), .integer(superentity), .integer(0)])
+                    [.integer(entity.number), .text(entity.entity.name), .integer(superentity), .integer(0)])
             }
             try write(metadata, in: connection)
-            let model = try ModelCache.write(schema.model.modelValue())
-            try connection.execute("INSERT INTO Z_MODELCACHE (Z_CONTENT) VALUES ($1)", [.bytes(model)])
+            let cached = try ModelCache.write(model)
+            try connection.execute("INSERT INTO Z_MODELCACHE (Z_CONTENT) VALUES ($1)", [.bytes(cached)])
             try connection.execute(script: "COMMIT")
             return metadata
         }

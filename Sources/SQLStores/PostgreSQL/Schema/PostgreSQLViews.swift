@@ -17,7 +17,7 @@
 
         /// The name of an entity's view; nil if a table of the store has it.
         func name(of entity: SQLEntity) -> String? {
-            let name = SQLNaming.postgreSQL.fitting(entity.entity.name ?? "")
+            let name = SQLNaming.postgreSQL.fitting(entity.entity.name)
             let tables =
                 schema.tables.map(\.name) + schema.joinTables.map(\.name) + PostgreSQLTables.ownTableNames
             return tables.contains { $0.lowercased() == name } ? nil : name
@@ -32,7 +32,7 @@
                 var columns = ["Z_PK AS \"objectID\""]
                 var names: Set = ["objectID"]
                 for slot in entity.storedSlots {
-                    let description = entity.entity.layout.slots[slot]
+                    let description = entity.entity.slots[slot]
                     guard let column = entity.columns[slot]?.name, let name = description.name,
                         names.insert(name).inserted
                     else { continue }

@@ -18,7 +18,7 @@
         init(_ entity: SQLEntity, slots: some Sequence<Int>, schema: SQLSchema, capacity: Int) {
             self.entity = entity
             let stored = slots.compactMap { slot in entity.columns[slot].map { (slot: slot, column: $0) } }
-            targets = stored.map { ValueWriter.Target(slot: $0.slot, of: entity.entity.layout, column: $0.column) }
+            targets = stored.map { ValueWriter.Target(slot: $0.slot, of: entity, column: $0.column) }
             names = entity.columnNames(of: stored.map(\.slot))
             writer = ValueWriter(schema: schema, externalData: nil)
             sink = ArraySink(
@@ -42,10 +42,10 @@
         }
 
         private func refusal(of target: ValueWriter.Target, key: Int64) -> CocoaError {
-            let name = entity.entity.layout.slots[target.slot].name ?? ""
+            let name = entity.entity.slots[target.slot].name ?? ""
             return CocoaError(
                 .managedObjectValidation,
-                "“\(name)” of the object \(key) of “\(entity.entity.name ?? "")” contains a NUL character, which PostgreSQL does "
+                "“\(name)” of the object \(key) of “\(entity.entity.name)” contains a NUL character, which PostgreSQL does "
                     + "not store.",
                 userInfo: [NSValidationKeyErrorKey: name])
         }

@@ -26,7 +26,7 @@
                 for row in 0..<page.count { current[page.primaryKey(ofRow: row)] = (page, row) }
             }
             for (key, version) in rows {
-                var stale = SaveConflicts.Stale(entity: entity.entity, key: key, expectedVersion: version)
+                var stale = SaveConflicts.Stale(entity: entity.entity.index, key: key, expectedVersion: version)
                 stale.current = current[key]
                 conflicts.stale.append(stale)
             }

@@ -21,7 +21,7 @@
         private(set) var outcome = SaveOutcome()
         private var history: PostgreSQLHistoryWriter?
         /// The sources and destinations of changed pairs, by relationship.
-        private var changedRelationships = ChangedRelationships([])
+        private var changedRelationships = ChangedRelationships()
         private let now = Date().timeIntervalSinceReferenceDate
         /// What is done with the result of each statement that was sent.
         private var handlers: [Handler] = []
@@ -101,7 +101,7 @@
                 PostgreSQLHistoryWriter(
                     $0, content: content, connection: connection, author: plan.author, contextName: plan.contextName)
             }
-            if history != nil { changedRelationships = ChangedRelationships(plan.pairs) }
+            if history != nil { changedRelationships = ChangedRelationships(plan.pairs, schema) }
             if plan.deletes.isEmpty { try history?.reserveNumbers(plan.changeCount) }
         }
 
@@ -128,17 +128,13 @@
             handlers.append(handler)
         }
 
-        private func place(_ entity: NSEntityDescription) throws -> SQLEntity {
-            try schema.requireEntity(entity)
-        }
-
         // MARK: - Inserting
 
         private mutating func insert(
             _ group: SavePlan.Group<SavePlan.Insert>, _ pipeline: PostgreSQLPipeline
         ) throws {
-            let entity = try place(group.entity)
-            let derivations = OwnDerivations(group.entity)
+            let entity = try schema.requireEntity(group.entity)
+            let derivations = OwnDerivations(entity.entity)
             var columns = ColumnArrays(
                 entity, slots: entity.storedSlots, schema: schema, capacity: group.changes.count)
             for change in group.changes {
@@ -147,11 +143,11 @@
                     continue
                 }
                 var values = change.values
-                noteComputed(derivations.apply(to: &values, now: now), of: group.entity, key: change.key)
+                noteComputed(derivations.apply(to: &values, now: now), of: entity, key: change.key)
                 try columns.append(values, key: change.key)
             }
             let keys = PostgreSQLArray(group.changes.lazy.map(\.key))
-            let root = schema.entity(group.entity.rootEntity)
+            let root = schema.root(of: entity)
             if let root { content.keys.drop(rangesWith: group.changes.lazy.map(\.key), ofRoot: root.number) }
             try send(
                 RowStatements(entity: entity).insertion(columns.names, raising: root),
@@ -160,9 +156,9 @@
         }
 
         private mutating func noteComputed(
-            _ values: [(slot: Int, value: Value)], of entity: NSEntityDescription, key: Int64
+            _ values: [(slot: Int, value: Value)], of entity: SQLEntity, key: Int64
         ) {
-            for (slot, value) in values { outcome.computed.append((entity, key, slot, value)) }
+            for (slot, value) in values { outcome.computed.append((entity.entity.index, key, slot, value)) }
         }
 
         // MARK: - Updating
@@ -181,7 +177,7 @@
         private mutating func update(
             _ group: SavePlan.Group<SavePlan.Update>, _ pipeline: PostgreSQLPipeline
         ) throws {
-            var written = WrittenSlots(try place(group.entity))
+            var written = WrittenSlots(try schema.requireEntity(group.entity))
             var sets: [(updates: Updates, indexes: [Int])] = []
             var positions: [Updates: Int] = [:]
             for index in group.changes.indices {
@@ -225,12 +221,12 @@
                 keys.append(change.key)
                 versions.append(change.version)
                 var values = change.values.complete
-                noteComputed(written.derivations.apply(to: &values, now: now), of: group.entity, key: change.key)
+                noteComputed(written.derivations.apply(to: &values, now: now), of: entity, key: change.key)
                 try columns.append(values, key: change.key)
                 guard history != nil else { continue }
                 history?.changes.update(
                     entity, key: change.key, slots: written.slots(of: change.slots),
-                    toMany: changedRelationships.indexes(of: group.entity, change))
+                    toMany: changedRelationships.indexes(of: entity, change))
             }
             try send(
                 RowStatements(entity: entity).update(
@@ -250,7 +246,7 @@
         ) throws {
             var touched: [String: (entity: SQLEntity, keys: [Int64], columns: Set<String>)] = [:]
             for group in groups {
-                let entity = try place(group.entity)
+                let entity = try schema.requireEntity(group.entity)
                 let constrained = UniqueValues.slots(of: entity)
                 guard !constrained.isEmpty else { continue }
                 for update in group.changes {
@@ -275,7 +271,7 @@
         private mutating func delete(
             _ group: SavePlan.Group<SavePlan.Delete>, _ pipeline: PostgreSQLPipeline
         ) throws {
-            let entity = try place(group.entity)
+            let entity = try schema.requireEntity(group.entity)
             let preserved = history == nil ? [] : HistoryTables.preservedColumns(of: entity)
             for checksVersion in [true, false] {
                 let changes = group.changes.filter { $0.checksVersion == checksVersion }.sorted { $0.key < $1.key }
@@ -300,21 +296,16 @@
                     }
                 }
             }
-            try deletePairs(of: group.entity, keys: group.changes.map(\.key).sorted(), pipeline)
+            try deletePairs(of: entity, keys: group.changes.map(\.key).sorted(), pipeline)
         }
 
         /// Removes all pairs of deleted rows.
         private mutating func deletePairs(
-            of entity: NSEntityDescription, keys: [Int64], _ pipeline: PostgreSQLPipeline
+            of entity: SQLEntity, keys: [Int64], _ pipeline: PostgreSQLPipeline
         ) throws {
             guard !keys.isEmpty else { return }
             for table in schema.joinTables {
-                let owner = table.owner.entityIfAny
-                let other = table.owner.inverseRelationship?.entityIfAny
-                var columns: [String] = []
-                for (entityOfColumn, column) in [(owner, table.sourceColumn), (other, table.destinationColumn)] {
-                    if let entityOfColumn, entity.isKindOf(entity: entityOfColumn) { columns.append(column) }
-                }
+                let columns = schema.columns(of: table, referringTo: entity)
                 guard !columns.isEmpty else { continue }
                 let condition = columns.map { "\($0) = ANY($1)" }.joined(separator: " OR ")
                 try send(

@@ -13,8 +13,11 @@
         /// other until they commit. Keys that are not used are lost.
         package func reserveKeys(entity: NSEntityDescription, count: Int) throws -> ClosedRange<Int64> {
             let content = try content()
+            return try reserveKeys(of: content.schema.requireEntity(entity.rootEntity), count: count, content)
+        }
+
+        func reserveKeys(of root: SQLEntity, count: Int, _ content: Content) throws -> ClosedRange<Int64> {
             do {
-                let root = try content.schema.requireEntity(entity.rootEntity)
                 let count = Int64(max(1, count))
                 if let keys = content.keys.take(count, ofRoot: root.number) { return keys }
                 let (reserved, dropCount) = try reserve(count, root.number, root.entity.name, content)

@@ -22,7 +22,7 @@ struct BatchInserter {
         self.batch = batch
         self.policy = policy
         guard !entity.entity.isAbstract else {
-            throw CocoaError(.coreData, "The entity “\(entity.entity.name ?? "")” is abstract and has no objects.")
+            throw CocoaError(.coreData, "The entity “\(entity.entity.name)” is abstract and has no objects.")
         }
         written = entity.storedSlots
         derivations = OwnDerivations(entity.entity)
@@ -32,7 +32,7 @@ struct BatchInserter {
 
     /// Inserts all rows; returns the keys of the rows that were inserted or got new values, in order.
     mutating func insert(_ rows: BatchRows) throws -> [ObjectKey] {
-        guard let root = batch.schema.entity(entity.entity.rootEntity) else { return [] }
+        guard let root = batch.schema.root(of: entity) else { return [] }
         let statement = try SQLStatement(entity.insertion(of: written), in: batch.database)
         defer { statement.finish() }
         var last = try PrimaryKeys.last(root.number, table: root.table, in: batch.database)
@@ -51,7 +51,7 @@ struct BatchInserter {
                 if let key = try resolveConflict(row, newKey: last + 1, error) { keys.append(key) }
             }
         }
-        try PrimaryKeys.raise(root.number, to: last, name: root.entity.name ?? "", in: batch.database)
+        try PrimaryKeys.raise(root.number, to: last, name: root.entity.name, in: batch.database)
         return keys
     }
 
@@ -66,7 +66,7 @@ struct BatchInserter {
         var position = first
         for slot in slots {
             guard let column = entity.columns[slot] else { continue }
-            let target = ValueWriter.Target(slot: slot, of: entity.entity.layout, column: column)
+            let target = ValueWriter.Target(slot: slot, of: entity, column: column)
             position = try values.bind(row[slot], to: target, of: statement, at: position)
         }
     }
@@ -95,7 +95,7 @@ struct BatchInserter {
         statement.bind(holder.number, at: entity.columnNames(of: slots).count + 1)
         try statement.run()
         let index = Int(holder.entity)
-        if let own = batch.schema.entity(batch.schema.model.orderedEntities[index]) {
+        if let own = batch.schema.entity(at: index) {
             batch.history?.changes.update(own, key: holder.number, slots: slots)
         }
         return holder

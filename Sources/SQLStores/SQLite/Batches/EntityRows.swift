@@ -21,22 +21,20 @@ package final class EntityRows {
 
     private var database: Database { writer.batch.database }
 
-    init(_ sql: SQLEntity, writer: RowWriter, counter: RowWriter.KeyCounter) {
+    init(_ sql: SQLEntity, layout: EntityLayout, writer: RowWriter, counter: RowWriter.KeyCounter) {
         self.sql = sql
         self.writer = writer
         self.counter = counter
-        let layout = sql.entity.layout
         self.layout = layout
         written = sql.storedSlots
         var positions = [Int](repeating: -1, count: sql.columns.count)
         for (position, slot) in written.enumerated() { positions[slot] = position + 2 }
         self.positions = positions
-        required = layout.slots.indices.filter { slot in
-            layout.slots[slot].kind == .toOne && !layout.slots[slot].isHidden && !layout.slots[slot].property.isOptional
-        }
+        let slots = sql.entity.slots
+        required = slots.indices.filter { slots[$0].kind == .toOne && !slots[$0].isHidden && !slots[$0].isOptional }
     }
 
-    package var entity: NSEntityDescription { sql.entity }
+    package var entity: NSEntityDescription { layout.entity }
     /// The index of the entity in the model.
     package var index: Int { sql.entity.index }
     /// Whether the table had no rows of any entity when the transaction began.
@@ -205,7 +203,7 @@ package final class EntityRows {
         var values = ValueWriter(schema: writer.batch.schema, externalData: writer.batch.content.externalData)
         defer { writer.batch.take(files: values.filesMade) }
         return try values.bind(
-            layout.slots[slot].initial, to: ValueWriter.Target(slot: slot, of: layout, column: column), of: statement,
+            layout.slots[slot].initial, to: ValueWriter.Target(slot: slot, of: sql, column: column), of: statement,
             at: position)
     }
 
@@ -259,6 +257,6 @@ package final class EntityRows {
     /// The error of a row that was not written.
     private func violation(_ error: DatabaseError) -> any Error {
         guard error.extendedResultCode == .SQLITE_CONSTRAINT_UNIQUE else { return error }
-        return UniquenessViolation(entity: sql.entity.name ?? "", hadRows: !wasEmpty)
+        return UniquenessViolation(entity: sql.entity.name, hadRows: !wasEmpty)
     }
 }

@@ -60,7 +60,7 @@ struct RowCopier {
                 into: RowCopyTables.roots, ["r", "k", "e"], selection: rows, duplicates: .areIgnored)
             let found = try batch.run(SQLQuery(insertion, list: keys.map(\.number)))
             guard found == Set(keys.map(\.number)).count else {
-                throw RowCopyObstacle(.rows, "An object of \(entity.sql.entity.name ?? "") to copy does not exist.")
+                throw RowCopyObstacle(.rows, "An object of \(entity.sql.entity.name) to copy does not exist.")
             }
         }
         try request.willContinue()
@@ -82,7 +82,7 @@ struct RowCopier {
             into: RowCopyTables.map(root.number), ["old", "new", "ent"], selection: numbered)
         let count = try batch.run(SQLQuery(insertion))
         guard count > 0 else { return }
-        try PrimaryKeys.raise(root.number, to: last + Int64(count), name: root.entity.name ?? "", in: database)
+        try PrimaryKeys.raise(root.number, to: last + Int64(count), name: root.entity.name, in: database)
     }
 
     private func copies() throws -> [(original: ObjectKey, copy: ObjectKey)] {
@@ -111,7 +111,7 @@ struct RowCopier {
         var expressions: [String] = []
         var bound: [(slot: Int, value: Value)] = []
         var required: [String] = []
-        for (slot, description) in entity.layout.slots.enumerated() {
+        for (slot, description) in entity.slots.enumerated() {
             guard let column = entity.sql.columns[slot] else { continue }
             columns.append(column.name)
             switch plan.content(of: slot, in: entity) {
@@ -124,7 +124,7 @@ struct RowCopier {
                 expressions.append("?")
             case .reference(let expression):
                 expressions.append(expression)
-                if !description.property.isOptional, description.name != nil || description.attribute != nil {
+                if !description.isOptional, description.name != nil || description.attribute != nil {
                     required.append(column.name)
                 }
             }
@@ -146,7 +146,7 @@ struct RowCopier {
         for (slot, value) in bound {
             // A companion column is computed by an expression, not bound as a parameter.
             guard let column = entity.sql.columns[slot] else { continue }
-            let target = ValueWriter.Target(slot: slot, of: entity.layout, column: column)
+            let target = ValueWriter.Target(slot: slot, of: entity.sql, column: column)
             position = try writer.bind(value, to: target, of: statement, at: position)
         }
         batch.take(files: writer.filesMade)
@@ -164,7 +164,7 @@ struct RowCopier {
                 + "WHERE m.ent = \(entity.sql.number) AND o.\(column) IS NULL LIMIT 1", in: database)
         defer { statement.finish() }
         if try statement.step() {
-            throw RowCopyObstacle(.rows, "A copy of \(entity.sql.entity.name ?? "") would lack a required object.")
+            throw RowCopyObstacle(.rows, "A copy of \(entity.sql.entity.name) would lack a required object.")
         }
     }
 
@@ -174,7 +174,7 @@ struct RowCopier {
     private func copyFiles() throws {
         guard let externalData = batch.content.externalData else { return }
         for entity in plan.entities {
-            for slot in entity.layout.slots.indices {
+            for slot in entity.slots.indices {
                 guard let column = entity.sql.columns[slot], column.hasStorageByte,
                     case .original = plan.content(of: slot, in: entity)
                 else { continue }
@@ -217,9 +217,9 @@ struct RowPairCopier {
 
     func copy(_ table: SQLJoinTable) throws {
         let relationship = table.owner
-        let inverse = relationship.inverseRelationship
-        let source = plan.root(of: relationship.entityIfAny)
-        let destination = plan.root(of: relationship.destinationEntity)
+        let inverse = plan.schema.model.inverse(of: relationship)
+        let source = plan.root(of: relationship.entity)
+        let destination = plan.root(of: relationship.destination)
         let positions = table.columns.dropFirst(2).map { "p.\($0)" }
         func insert(_ keys: [String], from rows: String, where condition: String) throws {
             let pairs = SQLSelect(keys + positions, from: rows, where: .text(condition))
@@ -252,18 +252,16 @@ struct RowPairCopier {
 
     /// The pairs of a copied row `a` and a row that is not copied, from the copied row's side.
     private func linked(
-        _ relationship: NSRelationshipDescription, _ near: String, _ far: String, _ table: String, _ root: SQLEntity,
+        _ relationship: SchemaRelationship, _ near: String, _ far: String, _ table: String, _ root: SQLEntity,
         _ numbers: String
     ) -> (rows: String, condition: String) {
         let rows = "\(RowCopyTables.map(root.number)) a CROSS JOIN \(table) p ON p.\(near) = a.old"
         var condition = "a.ent IN (\(numbers))"
-        guard let destination = relationship.destinationEntity else { return (rows, condition) }
-        if let map = plan.root(of: destination) {
+        guard let other = plan.schema.destination(of: relationship) else { return (rows, condition) }
+        if let map = plan.root(of: relationship.destination) {
             condition += " AND NOT EXISTS (SELECT 1 FROM \(RowCopyTables.map(map.number)) WHERE old = p.\(far))"
         }
-        if let other = plan.schema.entity(destination.rootEntity)?.table {
-            condition += " AND EXISTS (SELECT 1 FROM \(other) WHERE Z_PK = p.\(far))"
-        }
+        condition += " AND EXISTS (SELECT 1 FROM \(other.table) WHERE Z_PK = p.\(far))"
         return (rows, condition)
     }
 }

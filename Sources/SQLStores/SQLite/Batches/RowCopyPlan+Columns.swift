@@ -5,17 +5,17 @@ import ManagedObjects
 
 extension RowCopyPlan {
     func makeContent(of slot: Int, in entity: Entity) throws -> Content {
-        let description = entity.layout.slots[slot]
+        let description = entity.slots[slot]
         if let attribute = description.attribute {
             return try makeContent(of: attribute, slot: description, in: entity)
         }
-        guard let relationship = description.property as? NSRelationshipDescription else { return .null }
+        guard let relationship = description.relationship.map({ schema.model.relationships[$0] }) else { return .null }
         switch description.kind {
         case .position:
             // The position among the owner's members, if the copy has an owner.
             guard
-                let owner = entity.layout.slots.indices.first(where: { index in
-                    entity.layout.slots[index].kind == .toOne && entity.layout.slots[index].property === relationship
+                let owner = entity.slots.firstIndex(where: {
+                    $0.kind == .toOne && $0.relationship == relationship.number
                 }), case .reference(let expression) = try makeContent(of: owner, in: entity),
                 let column = entity.sql.columns[slot]?.name
             else { return .null }
@@ -27,9 +27,9 @@ extension RowCopyPlan {
     }
 
     private func makeContent(
-        of attribute: NSAttributeDescription, slot: EntityLayout.Slot, in entity: Entity
+        of attribute: SchemaAttribute, slot: SchemaSlot, in entity: Entity
     ) throws -> Content {
-        if let derivation = Derivation(attribute) {
+        if let derivation = attribute.derivation {
             switch derivation {
             case .now: return .value(.real(Date().timeIntervalSinceReferenceDate))
             case .copy(let name), .canonical(let name), .uppercase(let name), .lowercase(let name):
@@ -55,12 +55,11 @@ extension RowCopyPlan {
 
     /// The value of an attribute of the copy to which a relationship refers.
     private func owned(_ attribute: String, by name: String, in entity: Entity) throws -> String {
-        guard let slot = entity.layout.slots.firstIndex(where: { $0.kind == .toOne && $0.name == name }),
+        guard let slot = entity.slots.firstIndex(where: { $0.kind == .toOne && $0.name == name }),
             case .reference(let expression) = try makeContent(of: slot, in: entity),
-            let relationship = entity.sql.entity.relationshipsByName[name],
-            let destination = relationship.destinationEntity, let owner = schema.entity(destination),
-            let column = schema.column(named: attribute, in: destination), !column.hasStorageByte,
-            !inOrder.contains(where: { $0.followsOwners && $0.sql.entity.isKindOf(entity: destination) })
+            let owner = schema.relationship(named: name, of: entity.sql).flatMap(schema.destination),
+            let column = owner.column(named: attribute), !column.hasStorageByte,
+            !inOrder.contains(where: { $0.followsOwners && $0.sql.entity.isKind(of: owner.entity) })
         else { throw RowCopyObstacle(.schema, "The value of \(attribute) of the owner is not a column.") }
         return "(SELECT a.\(column.name) FROM \(owner.table) a WHERE a.Z_PK = \(expression))"
     }
@@ -68,12 +67,12 @@ extension RowCopyPlan {
     /// The key in a reference of a copy: that of another copy, if either side of the relationship is copied; otherwise,
     /// if the rules say so, that of the original's destination.
     private func reference(
-        _ relationship: NSRelationshipDescription, isHidden: Bool, column: String, in entity: Entity
+        _ relationship: SchemaRelationship, isHidden: Bool, column: String, in entity: Entity
     ) -> Content {
         let link = isHidden ? nil : entity.rules.links[relationship.name]
         // A hidden slot belongs to the relationship of the owner to which it refers.
-        let owner = isHidden ? relationship : relationship.inverseRelationship
-        let destination = isHidden ? relationship.entityIfAny : relationship.destinationEntity
+        let owner = isHidden ? relationship : schema.model.inverse(of: relationship)
+        let destination = isHidden ? relationship.entity : relationship.destination
         var parts: [String] = []
         if let root = root(of: destination) {
             let copy = "SELECT new FROM \(RowCopyTables.map(root.number)) WHERE old = o.\(column)"
@@ -83,7 +82,7 @@ extension RowCopyPlan {
                 parts.append("(\(copy) AND ent IN (\(numbers)))")
             }
         }
-        if link?.reachesOthers == true, let table = destination.flatMap({ schema.entity($0.rootEntity)?.table }) {
+        if link?.reachesOthers == true, let table = destination.flatMap({ schema.entity(at: $0)?.table }) {
             parts.append("(SELECT Z_PK FROM \(table) WHERE Z_PK = o.\(column))")
         }
         switch parts.count {

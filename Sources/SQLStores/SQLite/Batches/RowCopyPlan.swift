@@ -11,7 +11,7 @@ struct RowCopyPlan {
         let root: Int64
         let rules: RowCopyRequest.Rules
 
-        var layout: EntityLayout { sql.entity.layout }
+        var slots: [SchemaSlot] { sql.entity.slots }
 
         /// Whether values come from copies of other entities, which must be inserted first.
         var followsOwners: Bool {
@@ -46,8 +46,8 @@ struct RowCopyPlan {
         var entities: [Entity] = []
         var roots: [SQLEntity] = []
         for rules in request.rules {
-            guard let sql = schema.entity(rules.entity), let root = schema.entity(rules.entity.rootEntity),
-                sql.columns.count == rules.entity.layout.slots.count
+            guard let sql = schema.entity(rules.entity), let root = schema.root(of: sql),
+                sql.columns.count == sql.entity.slots.count
             else { throw RowCopyObstacle(.schema, "The table of \(rules.entity.name ?? "") lacks columns.") }
             entities.append(Entity(sql: sql, root: root.number, rules: rules))
             if !roots.contains(where: { $0.number == root.number }) { roots.append(root) }
@@ -62,7 +62,7 @@ struct RowCopyPlan {
             throw RowCopyObstacle(.schema, "An object to copy is of an entity without rules.")
         }
         for entity in entities {
-            contents[entity.sql.number] = try entity.layout.slots.indices.map { slot in
+            contents[entity.sql.number] = try entity.slots.indices.map { slot in
                 entity.sql.columns[slot] == nil ? .null : try makeContent(of: slot, in: entity)
             }
         }
@@ -76,25 +76,28 @@ struct RowCopyPlan {
     /// The numbers of the entities whose rules for a relationship satisfy a condition, as a list for SQL; nil if there
     /// are none.
     func list(
-        _ relationship: NSRelationshipDescription, where isMeant: (RowCopyRequest.Link) -> Bool = { _ in true }
+        _ relationship: SchemaRelationship, where isMeant: (RowCopyRequest.Link) -> Bool = { _ in true }
     ) -> String? {
         let numbers = entities.filter { entity in
-            entity.sql.entity.relationshipsByName[relationship.name].map { $0 === relationship } ?? false
+            entity.sql.entity.relationshipNumbers[relationship.name] == relationship.number
                 && entity.rules.links[relationship.name].map(isMeant) ?? false
         }.map { "\($0.sql.number)" }
         return numbers.isEmpty ? nil : numbers.joined(separator: ", ")
     }
 
     /// The relationships of all rules, each once, in order.
-    var relationships: [NSRelationshipDescription] {
-        var met: Set<ObjectIdentifier> = []
+    var relationships: [SchemaRelationship] {
+        var met: Set<Int> = []
         return entities.flatMap { entity in
-            entity.rules.links.keys.sorted().compactMap { entity.sql.entity.relationshipsByName[$0] }
-        }.filter { met.insert(ObjectIdentifier($0)).inserted }
+            entity.rules.links.keys.sorted().compactMap { schema.relationship(named: $0, of: entity.sql) }
+        }.filter { met.insert($0.number).inserted }
     }
 
-    func root(of entity: NSEntityDescription?) -> SQLEntity? {
-        entity.flatMap { schema.entity($0.rootEntity) }.flatMap { root in roots.first { $0.number == root.number } }
+    /// The root of an entity with an index, if rules apply to its hierarchy.
+    func root(of entity: Int?) -> SQLEntity? {
+        entity.flatMap { schema.entity(at: $0) }.flatMap(schema.root).flatMap { root in
+            roots.first { $0.number == root.number }
+        }
     }
 
     // MARK: - Limits of set operations
@@ -102,13 +105,12 @@ struct RowCopyPlan {
     private func requireSets() throws {
         for relationship in relationships {
             let reaches = list(relationship, where: \.reachesOthers) != nil
-            let inverse = relationship.inverseRelationship
             // A member refers to its single owner, although the model declares no inverse.
-            if reaches, relationship.isToMany, inverse == nil {
+            if reaches, relationship.isToMany, relationship.inverse == nil {
                 throw RowCopyObstacle(.schema, "\(relationship.name) is to-many and has no inverse.")
             }
-            if inverse === relationship { throw RowCopyObstacle(.schema, "\(relationship.name) is its own inverse.") }
-            if relationship.isToMany, relationship.minCount > 0 || relationship.maxCount > 0 {
+            if relationship.isReflexive { throw RowCopyObstacle(.schema, "\(relationship.name) is its own inverse.") }
+            if relationship.isToMany, relationship.minimumCount > 0 || relationship.maximumCount > 0 {
                 throw RowCopyObstacle(.schema, "The number of members of \(relationship.name) is limited.")
             }
         }
@@ -120,8 +122,8 @@ struct RowCopyPlan {
     var steps: [String] {
         relationships.compactMap { relationship -> String? in
             guard let numbers = list(relationship, where: \.follows),
-                let source = schema.entity(relationship.entity.rootEntity),
-                let destination = root(of: relationship.destinationEntity)
+                let source = schema.entity(at: relationship.entity).flatMap(schema.root),
+                let destination = root(of: relationship.destination)
             else { return nil }
             let from = "\(destination.number), d.Z_PK, d.Z_ENT FROM walk w"
             let condition = " WHERE w.r = \(source.number) AND w.e IN (\(numbers))"
@@ -130,24 +132,15 @@ struct RowCopyPlan {
                     + "CROSS JOIN \(destination.table) d ON d.Z_PK = p.\(pairs.destination)" + condition
             }
             if relationship.isToMany {
-                guard let owner = ownerColumn(of: relationship) else { return nil }
+                guard let owner = schema.membership(of: relationship)?.owner else { return nil }
                 return from + " CROSS JOIN \(destination.table) d ON d.\(owner) = w.k" + condition
             }
-            guard let column = schema.column(named: relationship.name, in: relationship.entity)?.name else {
+            guard let column = schema.entity(at: relationship.entity)?.column(named: relationship.name)?.name else {
                 return nil
             }
             return from + " CROSS JOIN \(source.table) s ON s.Z_PK = w.k "
                 + "CROSS JOIN \(destination.table) d ON d.Z_PK = s.\(column)" + condition
         }
-    }
-
-    /// The column in which the members of a to-many relationship refer to their owner.
-    func ownerColumn(of relationship: NSRelationshipDescription) -> String? {
-        guard let destination = relationship.destinationEntity, let members = schema.entity(destination),
-            let field = relationship.entity.layout.toMany.first(where: { $0.relationship === relationship }),
-            case .memberSlot(let slot, _) = field.storage
-        else { return nil }
-        return members.columns[slot]?.name
     }
 }
 

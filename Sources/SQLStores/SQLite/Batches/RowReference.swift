@@ -176,7 +176,7 @@ extension EntityRows {
             }
             inverse = .many
         case let described?:
-            guard let column = writer.batch.schema.column(named: described.name, in: other.entity) else { return nil }
+            guard let column = other.sql.column(named: described.name) else { return nil }
             let columns = [column.name, column.companion].compactMap(\.self)
             inverse = .one(
                 RowReference.OneInverse(

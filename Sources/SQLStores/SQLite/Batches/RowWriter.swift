@@ -79,15 +79,15 @@ package final class RowWriter {
     /// counted.
     package func table(of entity: NSEntityDescription) throws -> EntityRows? {
         if let known = tables[entity.index] { return known }
-        guard let sql = batch.schema.entity(entity), let root = batch.schema.entity(entity.rootEntity) else {
+        guard let sql = batch.schema.entity(entity), let root = batch.schema.root(of: sql) else {
             return nil
         }
         let layout = entity.layout
         guard layout.rules.toMany.isEmpty, layout.slots.count <= 64, layout.toMany.count <= 64,
-            !layout.slots.contains(where: { $0.property is NSDerivedAttributeDescription })
+            !sql.entity.slots.contains(where: { $0.attribute?.isDerived == true })
         else { return nil }
         let counter = try counter(of: root)
-        let table = EntityRows(sql, writer: self, counter: counter)
+        let table = EntityRows(sql, layout: layout, writer: self, counter: counter)
         tables[entity.index] = table
         return table
     }
@@ -189,9 +189,8 @@ package final class RowWriter {
     package func objects(
         lacking relationship: String, of entity: String, among keys: some Collection<Int64>
     ) throws -> [(key: Int64, id: NSManagedObjectID)] {
-        guard let coordinator, let described = batch.schema.model.entitiesByName[entity],
-            let sql = batch.schema.entity(described),
-            let column = batch.schema.column(named: relationship, in: described)
+        guard let coordinator, let described = batch.schema.model.entity(named: entity),
+            let sql = batch.schema.entity(at: described.index), let column = sql.column(named: relationship)
         else { return [] }
         let isNull = SQLRestriction.text("\(column.name) IS NULL")
         let query = SQLQuery(sql.keys(where: .all([.keys, isNull])), list: keys.sorted())
@@ -244,7 +243,7 @@ package final class RowWriter {
             guard batch.history != nil else { continue }
             for key in try self.keys(keys.keys.sorted(), of: entity) {
                 let indexes = keys[key.number] ?? 0
-                guard let entity = batch.schema.entity(batch.schema.model.orderedEntities[Int(key.entity)]) else {
+                guard let entity = batch.schema.entity(at: Int(key.entity)) else {
                     continue
                 }
                 let changed: [Int] = (0..<UInt64.bitWidth).filter { indexes & (1 << $0) != 0 }
@@ -265,7 +264,7 @@ package final class RowWriter {
         for counter in counters.values.sorted(by: { $0.root.number < $1.root.number })
         where counter.last > counter.first {
             try PrimaryKeys.raise(
-                counter.root.number, to: counter.last, name: counter.root.entity.name ?? "", in: batch.database)
+                counter.root.number, to: counter.last, name: counter.root.entity.name, in: batch.database)
         }
     }
 }

@@ -43,7 +43,7 @@ struct HistoryMigration {
     }
 
     /// The root of an entity of the new version, whose last key all its objects share.
-    func rootOfDestination(_ entity: SQLEntity) -> SQLEntity? { destination.entity(entity.entity.rootEntity) }
+    func rootOfDestination(_ entity: SQLEntity) -> SQLEntity? { destination.root(of: entity) }
 
     /// The new number of a column's old one; nil if no entity gets another number.
     func renumbering(_ column: String) -> String? {
@@ -64,7 +64,7 @@ struct HistoryMigration {
             guard names != written.propertyNames else { continue }
             masks[pair.old.number] = { data in
                 guard let properties = read.properties(in: data, isPadded: isPadded) else { return nil }
-                let names = Set(properties.compactMap { newName(of: $0.name, in: pair.old) })
+                let names = Set(properties.compactMap { newName(of: $0, in: pair.old) })
                 return written.data(names, pair.new)
             }
         }
@@ -103,7 +103,7 @@ struct HistoryMigration {
     ///
     /// - Parameter newKey: Returns the primary key in the new store of an object of an old entity; nil if the object does not
     ///   exist, in which case the history refers to a key that no object has. Pass nil if all objects have kept their keys.
-    func rewrite(in database: Database, newKey: ((NSEntityDescription, Int64) throws -> Int64?)? = nil) throws {
+    func rewrite(in database: Database, newKey: ((SQLEntity, Int64) throws -> Int64?)? = nil) throws {
         guard let tables = try HistoryTables(in: database) else { return }
         let entities = entities
         let numbers = entities.map { String($0.old.number) }.joined(separator: ", ")
@@ -122,14 +122,14 @@ struct HistoryMigration {
     private typealias Entities = [(old: SQLEntity, new: SQLEntity)]
 
     private func counterpart(of entity: SQLEntity) -> SQLEntity? {
-        entityNames[entity.entity.name ?? ""].flatMap { destination.model.entitiesByName[$0] }
-            .flatMap(destination.entity)
+        entityNames[entity.entity.name].flatMap { destination.model.entity(named: $0) }
+            .flatMap { destination.entity(at: $0.index) }
     }
 
     /// The new name of a property; for an element of a composite attribute, its new path.
     private func newName(of property: String, in entity: SQLEntity) -> String? {
         let top = String(property.prefix { $0 != "." })
-        return propertyNames[entity.entity.name ?? ""]?[top].map { $0 + property.dropFirst(top.count) }
+        return propertyNames[entity.entity.name]?[top].map { $0 + property.dropFirst(top.count) }
     }
 
     // MARK: - Masks
@@ -177,13 +177,13 @@ struct HistoryMigration {
 
     /// The names of the attributes whose values tombstones of an entity hold, in their order.
     private func names(of entity: SQLEntity) -> [String] {
-        HistoryTables.preservedSlots(of: entity).map { entity.entity.layout.slots[$0].name ?? "" }
+        HistoryTables.preservedSlots(of: entity).map { entity.entity.slots[$0].name ?? "" }
     }
 
     // MARK: - Keys
 
     private func rewriteKeys(
-        _ entities: Entities, _ newKey: (NSEntityDescription, Int64) throws -> Int64?, in database: Database
+        _ entities: Entities, _ newKey: (SQLEntity, Int64) throws -> Int64?, in database: Database
     ) throws {
         try database.execute(
             sql: "CREATE TEMP TABLE CORALKEY (ENTITY INTEGER, OLD INTEGER, NEW INTEGER, PRIMARY KEY (ENTITY, OLD))")
@@ -194,7 +194,7 @@ struct HistoryMigration {
                 database, sql: "SELECT DISTINCT ZENTITYPK FROM ACHANGE WHERE ZENTITY = ? ORDER BY 1",
                 arguments: [old.number])
             for key in keys {
-                var replacement = try newKey(old.entity, key)
+                var replacement = try newKey(old, key)
                 if replacement == nil {
                     last += 1
                     replacement = last
@@ -202,7 +202,7 @@ struct HistoryMigration {
                 try database.execute(
                     sql: "INSERT INTO CORALKEY VALUES (?, ?, ?)", arguments: [old.number, key, replacement])
             }
-            try PrimaryKeys.raise(root.number, to: last, name: root.entity.name ?? "", in: database)
+            try PrimaryKeys.raise(root.number, to: last, name: root.entity.name, in: database)
         }
         try database.execute(
             sql: "UPDATE ACHANGE SET ZENTITYPK = (SELECT NEW FROM CORALKEY WHERE ENTITY = ZENTITY AND OLD = ZENTITYPK)")
@@ -213,12 +213,13 @@ struct HistoryMigration {
 extension ChangeBitmap {
     /// The mask of the properties with these names; names that the entity does not have are ignored.
     fileprivate func data(_ names: Set<String>, _ entity: SQLEntity) -> Data {
-        let layout = entity.entity.layout
-        let slots = layout.slots.indices.filter { index in
-            let slot = layout.slots[index]
+        let described = entity.entity
+        let slots = described.slots.indices.filter { index in
+            let slot = described.slots[index]
             guard slot.isPersistent, !slot.isHidden, let name = slot.name else { return false }
             return names.contains(String(name.prefix { $0 != "." }))
         }
-        return data(slots: slots, toMany: Set(layout.toMany.indices.filter { names.contains(layout.toMany[$0].name) }))
+        return data(
+            slots: slots, toMany: Set(described.toMany.indices.filter { names.contains(described.toMany[$0].name) }))
     }
 }

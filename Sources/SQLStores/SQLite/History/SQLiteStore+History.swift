@@ -139,7 +139,7 @@ extension SQLiteStore: HistoryStore {
 
     package func oldValues(of change: HistoryChangeRow, transaction: Int64) throws -> HistoryOldValues? {
         let schema = try content().schema
-        guard change.type != .insert, let entity = schema.entity(schema.model.orderedEntities[Int(change.entity)])
+        guard change.type != .insert, let entity = schema.entity(at: Int(change.entity))
         else { return nil }
         return try reading(nil, .state) { database in
             guard try database.hasTable(OldValueStatements.values) else { return nil }

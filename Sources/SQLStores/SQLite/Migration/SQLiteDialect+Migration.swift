@@ -26,14 +26,14 @@ extension SQLiteDialect: SQLMigrationDialect {
 extension MigratedHistory {
     func copy(from source: SQLiteStore, to destination: SQLiteStore) throws {
         guard let url = source.url else { return }
-        let (before, content) = (try source.content().schema, try destination.content())
+        let (before, content) = (try source.content(), try destination.content())
         try content.connection.writeWithoutTransaction { database in
             try database.execute(sql: "ATTACH ? AS coralsource", arguments: [url.path])
             defer { try? database.execute(sql: "DETACH coralsource") }
             try database.inTransaction(.immediate) {
                 try copyTables(database)
-                try HistoryMigration(from: before, to: content.schema, entities)
-                    .rewrite(in: database, newKey: newKey)
+                try HistoryMigration(from: before.schema, to: content.schema, entities)
+                    .rewrite(in: database) { newKey(before.model.orderedEntities[$0.entity.index], $1) }
                 return .commit
             }
         }

@@ -151,7 +151,7 @@ struct SQLiteInPlaceMigration {
     ) throws -> [String: Int64] {
         var last: [String: Int64] = [:]
         for pair in schema.pairs where catalog.hasTable(pair.old.table) {
-            guard last[pair.new.table] == nil, let root = schema.old.entity(pair.old.entity.rootEntity) else {
+            guard last[pair.new.table] == nil, let root = schema.old.root(of: pair.old) else {
                 continue
             }
             last[pair.new.table] = try PrimaryKeys.last(root.number, table: root.table, in: database)
@@ -163,7 +163,7 @@ struct SQLiteInPlaceMigration {
         // The rows of a history's own entities, and of CloudKit's, stay.
         try database.execute(SQLQuery(KeyCommands.deletionOfModel))
         for entity in schema.new.entities {
-            let superentity = entity.entity.superentity.flatMap { schema.new.entity($0)?.number } ?? 0
+            let superentity = entity.entity.superentity.flatMap { schema.new.entity(at: $0)?.number } ?? 0
             let last = entity.entity.superentity == nil ? lastKeys[entity.table] ?? 0 : 0
             try database.execute(
                 SQLQuery(

@@ -44,7 +44,7 @@ package struct StoreRows {
     package func cursor(over entity: NSEntityDescription, columns: [Column]) throws -> RowCursor? {
         guard let sqlEntity = content.schema.entity(entity) else { return nil }
         var selection = RowSelectionText(schema: content.schema, alias: "t0")
-        for column in columns { guard selection.add(column, from: entity) else { return nil } }
+        for column in columns { guard selection.add(column, from: sqlEntity) else { return nil } }
         let rows = SQLSelect(
             ["t0.Z_PK"] + selection.expressions, from: "\(sqlEntity.table) AS t0\(selection.joins)",
             where: sqlEntity.isOfEntityItself("t0"), orderBy: ["t0.Z_PK"])
@@ -58,9 +58,9 @@ package struct StoreRows {
     package func cursor<Result>(
         over entity: NSEntityDescription, matching request: NSFetchRequest<Result>, columns: [Column]
     ) throws -> RowCursor? {
-        guard content.schema.entity(entity) != nil else { return nil }
+        guard let sqlEntity = content.schema.entity(entity) else { return nil }
         var selection = RowSelectionText(schema: content.schema, alias: "t0")
-        for column in columns { guard selection.add(column, from: entity) else { return nil } }
+        for column in columns { guard selection.add(column, from: sqlEntity) else { return nil } }
         let rows = try content.compiler.compileRows(
             request.specification.converted(for: entity).rowQuery(entity: entity),
             selecting: .expressions(
@@ -78,11 +78,11 @@ package struct StoreRows {
     package func cursor(
         overMembersOf relationship: NSRelationshipDescription, entity: NSEntityDescription, columns: [Column]
     ) throws -> RowCursor? {
-        guard let destination = relationship.destinationEntity,
-            let members = MemberRows(of: relationship, from: entity, content.schema)
+        guard let relationship = content.schema.relationship(relationship),
+            let members = MemberRows(of: relationship, content.schema)
         else { return nil }
         var selection = RowSelectionText(schema: content.schema, alias: "t0")
-        for column in columns { guard selection.add(column, from: destination) else { return nil } }
+        for column in columns { guard selection.add(column, from: members.entity) else { return nil } }
         let rows = SQLSelect(
             [members.owner, "t0.Z_PK", members.member] + selection.expressions,
             from: members.source + selection.joins, where: members.condition,
@@ -95,7 +95,7 @@ package struct StoreRows {
     package func hasDuplicates(of entity: NSEntityDescription, columns: [Column]) throws -> Bool? {
         guard let sqlEntity = content.schema.entity(entity) else { return nil }
         var selection = RowSelectionText(schema: content.schema, alias: "t0")
-        for column in columns { guard selection.add(column, from: entity) else { return nil } }
+        for column in columns { guard selection.add(column, from: sqlEntity) else { return nil } }
         let list = selection.expressions.joined(separator: ", ")
         let isWhole = selection.expressions.map { "\($0) IS NOT NULL" }.joined(separator: " AND ")
         let statement = try SQLStatement(
@@ -113,12 +113,13 @@ package struct StoreRows {
 
     /// The entity with a number in rows; nil if the model has none.
     package func entity(numbered number: Int64) -> NSEntityDescription? {
-        content.schema.entityIndex(number: number).map { content.schema.model.orderedEntities[$0] }
+        content.schema.entityIndex(number: number).map { content.model.orderedEntities[$0] }
     }
 }
 
 /// The rows `t0` of the members of a to-many relationship, of all owners.
 private struct MemberRows {
+    let entity: SQLEntity
     /// The column with the owner's key, and that with the key that the relationship has of the member.
     let owner: String
     let member: String
@@ -129,18 +130,18 @@ private struct MemberRows {
     let order: [String]
 
     /// Nil for a relationship that is its own inverse, or not stored.
-    init?(of relationship: NSRelationshipDescription, from entity: NSEntityDescription, _ schema: SQLSchema) {
-        guard let toMany = entity.layout.toMany.first(where: { $0.relationship === relationship }), toMany.isPersistent,
-            let members = relationship.destinationEntity.flatMap({ schema.entity($0) })
-        else { return nil }
-        switch toMany.storage {
-        case .memberSlot(let slot, let position):
-            guard let column = members.columns[slot] else { return nil }
-            owner = "t0.\(column.name)"
+    init?(of relationship: SchemaRelationship, _ schema: SQLSchema) {
+        guard !relationship.isTransient, let members = schema.destination(of: relationship) else { return nil }
+        entity = members
+        switch relationship.storage {
+        case nil: return nil
+        case .memberSlot:
+            guard let columns = schema.membership(of: relationship) else { return nil }
+            owner = "t0.\(columns.owner)"
             member = "t0.Z_PK"
             source = "\(members.table) AS t0"
             condition = .all([.text("\(owner) IS NOT NULL"), members.isOfHierarchy("t0")])
-            order = position.flatMap { members.columns[$0] }.map { ["t0.\($0.name)"] } ?? []
+            order = columns.position.map { ["t0.\($0)"] } ?? []
         case .pairs:
             guard let pairs = schema.pairs(of: relationship), !pairs.isReflexive else { return nil }
             owner = "p.\(pairs.source)"
@@ -173,12 +174,12 @@ private struct RowSelectionText {
     }
 
     /// Adds a column; false if there is none.
-    mutating func add(_ column: StoreRows.Column, from entity: NSEntityDescription) -> Bool {
+    mutating func add(_ column: StoreRows.Column, from entity: SQLEntity) -> Bool {
         switch column {
         case .attribute(let path):
             guard let name = path.last, let (owner, table) = table(at: path.dropLast(), from: entity),
-                owner.attributesByName[name] != nil, let column = schema.column(named: name, in: owner),
-                !column.hasStorageByte
+                let slot = owner.entity.slot(named: name), owner.entity.slots[slot].attribute?.name == name,
+                let column = owner.columns[slot], !column.hasStorageByte
             else { return false }
             expressions.append("\(table).\(column.name)")
         case .object(let path):
@@ -188,13 +189,13 @@ private struct RowSelectionText {
             guard let (_, table) = table(at: path[...], from: entity) else { return false }
             expressions.append("\(table).Z_ENT")
         case .reference(let name):
-            guard entity.relationshipsByName[name]?.isToMany == false,
-                let column = schema.column(named: name, in: entity)
+            guard schema.relationship(named: name, of: entity)?.isToMany == false,
+                let column = entity.column(named: name)
             else { return false }
             expressions.append("\(alias).\(column.name)")
         case .memberCount(let name):
-            guard let relationship = entity.relationshipsByName[name], relationship.isToMany,
-                let members = MemberRows(of: relationship, from: entity, schema)
+            guard let relationship = schema.relationship(named: name, of: entity), relationship.isToMany,
+                let members = MemberRows(of: relationship, schema)
             else { return false }
             let counts = "(\(members.counts.text(in: SQLiteDialect())))"
             let table = join(counts) { [alias] in "\($0).owner = \(alias).Z_PK" }
@@ -213,8 +214,8 @@ private struct RowSelectionText {
 
     /// The entity at the end of a path, and its table alias in the statement.
     private mutating func table(
-        at path: ArraySlice<String>, from entity: NSEntityDescription
-    ) -> (NSEntityDescription, String)? {
+        at path: ArraySlice<String>, from entity: SQLEntity
+    ) -> (SQLEntity, String)? {
         var current = (entity, alias)
         for index in path.indices {
             guard let next = join(Array(path[...index]), name: path[index], from: current.0, current.1) else {
@@ -227,14 +228,13 @@ private struct RowSelectionText {
 
     /// Joins the destination of a to-one relationship.
     private mutating func join(
-        _ path: [String], name: String, from entity: NSEntityDescription, _ table: String
-    ) -> (NSEntityDescription, String)? {
-        guard let relationship = entity.relationshipsByName[name], !relationship.isToMany,
-            let destination = relationship.destinationEntity, let sqlEntity = schema.entity(destination),
-            let column = schema.column(named: name, in: entity)
+        _ path: [String], name: String, from entity: SQLEntity, _ table: String
+    ) -> (SQLEntity, String)? {
+        guard let relationship = schema.relationship(named: name, of: entity), !relationship.isToMany,
+            let destination = schema.destination(of: relationship), let column = entity.column(named: name)
         else { return nil }
         if let known = aliases[path] { return (destination, known) }
-        let alias = join(sqlEntity.table) { "\($0).Z_PK = \(table).\(column.name)" }
+        let alias = join(destination.table) { "\($0).Z_PK = \(table).\(column.name)" }
         aliases[path] = alias
         return (destination, alias)
     }
@@ -264,9 +264,9 @@ extension NSManagedObjectContext {
     ) throws -> Bool {
         guard let store = store as? SQLiteStore, store.persistentStoreCoordinator === coordinator else { return false }
         let content = try store.content()
-        let entity = try request.target.entity(in: content.schema.model)
+        let entity = try request.target.entity(in: content.model)
         guard let sqlEntity = content.schema.entity(entity) else { return false }
-        _ = try store.update(request, sqlEntity, content, self) { batch in
+        _ = try store.update(request, entity, sqlEntity, content, self) { batch in
             try check(StoreRows(store: store, content: content, database: batch.database))
         }
         return true

@@ -1,5 +1,4 @@
 import GRDB
-import ManagedObjects
 import SQLiteConnections
 import SQLStatements
 
@@ -33,7 +32,7 @@ extension SQLSchema {
     func create(in database: Database) throws {
         for statement in createStatements { try database.execute(sql: statement) }
         for entity in entities {
-            let superentity = entity.entity.superentity.flatMap { self.entity($0)?.number } ?? 0
+            let superentity = entity.entity.superentity.flatMap { self.entity(at: $0)?.number } ?? 0
             try database.execute(
                 SQLQuery(
                     KeyCommands.insertion,

@@ -1,11 +1,9 @@
-import ManagedObjects
-
 // R-trees: fetch indexes over numbers that are queried by ranges, such as coordinates.
 
 extension SQLSchema {
     /// The virtual table of a fetch index whose elements are all of type R-tree, and the triggers that maintain it;
     /// empty for any other index, and if an element is not a number in the entity's own table.
-    func spatialStatements(of index: NSFetchIndexDescription, in entity: SQLEntity) -> [String] {
+    func spatialStatements(of index: SchemaIndex, in entity: SQLEntity) -> [String] {
         guard let columns = spatialColumns(of: index, in: entity) else { return [] }
         let name = Self.spatialTable(of: index.name, in: entity.entity)
         let declared = columns.map { "\($0)_MIN FLOAT, \($0)_MAX FLOAT" }.joined(separator: ", ")
@@ -27,19 +25,18 @@ extension SQLSchema {
     }
 
     /// The columns of an index whose elements are all of type R-tree and are numbers in the entity's own table.
-    private func spatialColumns(of index: NSFetchIndexDescription, in entity: SQLEntity) -> [String]? {
-        guard !index.elements.isEmpty, index.elements.allSatisfy({ $0.collationType == .rTree }) else { return nil }
-        let columns = index.elements.compactMap { element in
-            (element.property as? NSAttributeDescription).flatMap { attribute in
-                attribute.attributeType.isNumber ? column(named: attribute.name, in: entity.entity)?.name : nil
-            }
+    private func spatialColumns(of index: SchemaIndex, in entity: SQLEntity) -> [String]? {
+        guard !index.elements.isEmpty, index.elements.allSatisfy(\.isSpatial) else { return nil }
+        let columns = index.elements.compactMap { element -> String? in
+            guard element.expression == nil, let slot = element.name.flatMap(entity.entity.slot),
+                entity.entity.slots[slot].isNumber
+            else { return nil }
+            return entity.columns[slot]?.name
         }
         return columns.count == index.elements.count ? columns : nil
     }
 
-    static func spatialTable(of index: String, in entity: NSEntityDescription) -> String {
-        "Z_RT_\(entity.name ?? "")_\(index)"
-    }
+    static func spatialTable(of index: String, in entity: SchemaEntity) -> String { "Z_RT_\(entity.name)_\(index)" }
 
     // MARK: - Reading
 
@@ -59,23 +56,16 @@ extension SQLSchema {
 
     /// The R-tree of a fetch index of the entity, or of a superentity, if the store has it and the column is one of its
     /// dimensions.
-    func spatialTable(of index: String, in entity: NSEntityDescription, column: String) -> String? {
-        var level: NSEntityDescription? = entity
-        while let entity = level {
-            let name = Self.spatialTable(of: index, in: entity)
-            if spatial[name]?.contains("\(column)_MIN") == true { return name }
-            level = entity.superentity
-        }
-        return nil
+    func spatialTable(of index: String, in entity: SQLEntity, column: String) -> String? {
+        model.lineage(of: entity.entity).reversed().lazy.map { Self.spatialTable(of: index, in: $0) }
+            .first { spatial[$0]?.contains("\(column)_MIN") == true }
     }
 }
 
-extension NSAttributeType {
+extension SchemaSlot {
     fileprivate var isNumber: Bool {
-        switch self {
-        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .decimalAttributeType,
-            .doubleAttributeType, .floatAttributeType, .dateAttributeType:
-            true
+        switch kind {
+        case .integer16, .integer32, .integer64, .decimal, .double, .float, .date: true
         default: false
         }
     }

@@ -1,5 +1,4 @@
 import GRDB
-import ManagedObjects
 import SQLStatements
 import SQLiteConnections
 
@@ -19,10 +18,10 @@ extension SQLSchema {
 
     private func triggerStatements(_ statements: (DerivedTriggers, Derivation) -> [String]) -> [String] {
         entities.flatMap { entity in
-            entity.entity.sortedOwnProperties.flatMap { property -> [String] in
-                guard let attribute = property as? NSAttributeDescription, let derivation = Derivation(attribute),
-                    let column = column(named: attribute.name, in: entity.entity)
-                else { return [] }
+            entity.entity.attributes.flatMap { attribute -> [String] in
+                guard let derivation = attribute.derivation, let column = entity.column(named: attribute.name) else {
+                    return []
+                }
                 let triggers = DerivedTriggers(
                     schema: self, entity: entity, attribute: attribute.name, column: column.name)
                 return statements(triggers, derivation)
@@ -44,9 +43,11 @@ private struct DerivedTriggers {
     func statements(for derivation: Derivation) -> [String] {
         switch derivation {
         case .count(let name):
-            guard let relationship = entity.entity.relationshipsByName[name], relationship.isToMany else { return [] }
+            guard let relationship = schema.relationship(named: name, of: entity), relationship.isToMany else {
+                return []
+            }
             if let pairs = schema.pairs(of: relationship) { return countOfPairs(pairs) }
-            return members(of: relationship).map(countOfMembers) ?? []
+            return schema.membership(of: relationship).map(countOfMembers) ?? []
         case .sum(let name, let summed):
             return schema.sum(of: summed, over: name, in: entity, attribute: attribute, column: column).map(sum) ?? []
         case .related(let name, let copied): return copy(of: copied, by: name, kind: "TRIGGER") { $0 }
@@ -61,17 +62,12 @@ private struct DerivedTriggers {
     }
 
     /// The common prefix of the names of all triggers on the object's own table.
-    var prefix: String { "Z_DA_\(table)_\(entity.entity.name ?? "")_\(attribute)_" }
-
-    /// The table of a to-many relationship's members and the column in which they refer to their owner.
-    private func members(of relationship: NSRelationshipDescription) -> (table: String, owner: String)? {
-        schema.members(of: relationship, in: entity).map { ($0.table, $0.owner) }
-    }
+    var prefix: String { "Z_DA_\(table)_\(entity.entity.name)_\(attribute)_" }
 
     // MARK: - Statements of each form
 
-    private func countOfMembers(_ members: (table: String, owner: String)) -> [String] {
-        let (other, owner) = members
+    private func countOfMembers(_ membership: SQLMembership) -> [String] {
+        let (other, owner) = (membership.table, membership.owner)
         func change(_ row: String, _ value: String) -> String {
             "UPDATE \(table) SET \(column) = \(value) WHERE Z_PK = \(row).\(owner); \(report("\(row).\(owner)"))"
         }
@@ -120,11 +116,11 @@ private struct DerivedTriggers {
     private func copy(
         of attribute: String, by relationship: String, kind: String, _ derived: (String) -> String
     ) -> [String] {
-        guard let reference = schema.column(named: relationship, in: entity.entity)?.name,
-            let destination = entity.entity.relationshipsByName[relationship]?.destinationEntity,
-            let other = schema.entity(destination)?.table,
-            let value = schema.column(named: attribute, in: destination)?.name
+        guard let reference = entity.column(named: relationship)?.name,
+            let destination = schema.relationship(named: relationship, of: entity).flatMap(schema.destination),
+            let value = destination.column(named: attribute)?.name
         else { return [] }
+        let other = destination.table
         let found = "(SELECT \(derived(value)) FROM \(other) WHERE Z_PK = NEW.\(reference))"
         let affected = "FROM \(table) WHERE \(reference) = NEW.Z_PK"
         func change(_ function: String) -> String {
@@ -176,43 +172,31 @@ private struct DerivedTriggers {
         _ body: String
     ) -> String {
         let condition = key.map { " WHEN (\($0) NOT NULL)" } ?? ""
-        return "CREATE \(kind) Z_DA_\(on)_\(entity.entity.name ?? "")_\(attribute)_\(suffix) AFTER \(event) ON \(on) "
+        return "CREATE \(kind) Z_DA_\(on)_\(entity.entity.name)_\(attribute)_\(suffix) AFTER \(event) ON \(on) "
             + "FOR EACH ROW\(condition) BEGIN \(body) END"
     }
 }
 
 extension SQLSchema {
-    /// The table of a to-many relationship's members, and the column and the slot in which they refer to their owner; nil if the
-    /// relationship has a join table.
-    fileprivate func members(
-        of relationship: NSRelationshipDescription, in entity: SQLEntity
-    ) -> (table: String, owner: String, slot: Int)? {
-        guard let destination = relationship.destinationEntity, let members = self.entity(destination),
-            let field = entity.entity.layout.toMany.first(where: { $0.relationship === relationship }),
-            case .memberSlot(let slot, _) = field.storage, let owner = members.columns[slot]?.name
-        else { return nil }
-        return (members.table, owner, slot)
-    }
-
     fileprivate func sum(
         of summed: String, over name: String, in entity: SQLEntity, attribute: String, column: String
     ) -> SQLSum? {
-        guard let relationship = entity.entity.relationshipsByName[name], relationship.isToMany,
-            let members = members(of: relationship, in: entity), let destination = relationship.destinationEntity,
-            let slot = destination.layout.slot(named: summed), let value = self.column(of: slot, in: destination)?.name
+        guard let relationship = relationship(named: name, of: entity), relationship.isToMany,
+            let membership = membership(of: relationship), let slot = membership.members.entity.slot(named: summed),
+            let value = membership.members.columns[slot]?.name
         else { return nil }
         return SQLSum(
-            table: entity.table, entity: entity.entity.name ?? "", attribute: attribute, column: column,
-            members: destination, memberTable: members.table, ownerColumn: members.owner, valueColumn: value,
-            slots: [members.slot, slot])
+            table: entity.table, entity: entity.entity.name, attribute: attribute, column: column,
+            members: membership.members.entity, memberTable: membership.table, ownerColumn: membership.owner,
+            valueColumn: value, slots: [membership.slot, slot])
     }
 
     /// The derived attributes that are sums over members with a reference to their owner.
     var sums: [SQLSum] {
         entities.flatMap { entity in
-            entity.entity.layout.derivedSlots.compactMap { slot -> SQLSum? in
-                guard let attribute = entity.entity.layout.slots[slot].attribute, attribute.entity === entity.entity,
-                    case .sum(let name, let summed)? = Derivation(attribute), let column = entity.columns[slot]?.name
+            zip(entity.entity.slots, entity.columns).compactMap { slot, column -> SQLSum? in
+                guard let attribute = slot.attribute, attribute.entity == entity.entity.index,
+                    case .sum(let name, let summed)? = attribute.derivation, let column = column?.name
                 else { return nil }
                 return sum(of: summed, over: name, in: entity, attribute: attribute.name, column: column)
             }
@@ -226,9 +210,9 @@ extension SQLSchema {
     func textFunctions(of catalog: SQLCatalog) -> [DatabaseFunction] {
         var functions: [String: PredicateFunctions.Name] = [:]
         for entity in entities {
-            for case let attribute as NSAttributeDescription in entity.entity.sortedOwnProperties {
-                guard let function = Derivation(attribute)?.textFunction else { continue }
-                let part = "_\(entity.entity.name ?? "")_\(attribute.name)_"
+            for attribute in entity.entity.attributes {
+                guard let function = attribute.derivation?.textFunction else { continue }
+                let part = "_\(entity.entity.name)_\(attribute.name)_"
                 for (name, text) in catalog.statements where name.hasPrefix("Z_DA_") && name.contains(part) {
                     for call in text.matches(of: /\b(NSCoreData\w+)\(/) {
                         let called = String(call.1)
@@ -248,7 +232,7 @@ struct SQLSum {
     let attribute: String
     let column: String
     /// The declared entity of the members.
-    let members: NSEntityDescription
+    let members: SchemaEntity
     let memberTable: String
     let ownerColumn: String
     let valueColumn: String

@@ -17,32 +17,33 @@ struct ConflictFinder {
     func conflicts(of plan: SavePlan) throws -> SaveConflicts {
         var conflicts = SaveConflicts()
         for (entity, rows) in plan.expectedRows {
-            conflicts.stale += try stale(entity, rows) { stored, expected in
+            conflicts.stale += try stale(content.schema.requireEntity(entity), rows) { stored, expected in
                 stored.map { expected != nil && expected != $0 } ?? true
             }
         }
         for group in plan.inserts {
             // A deleted row that is inserted again may have been inserted again by another context too.
-            conflicts.stale += try stale(group.entity, group.changes.map { ($0.key, 0) }) { stored, _ in stored != nil }
+            conflicts.stale += try stale(
+                content.schema.requireEntity(group.entity), group.changes.map { ($0.key, 0) }
+            ) { stored, _ in stored != nil }
         }
         conflicts.taken = try UniqueValues(plan, schema: content.schema, store: store).conflicts(holders)
         return conflicts
     }
 
     private func stale(
-        _ entity: NSEntityDescription, _ rows: [SavePlan.ExpectedRow], where isStale: (Int64?, Int64?) -> Bool
+        _ entity: SQLEntity, _ rows: [SavePlan.ExpectedRow], where isStale: (Int64?, Int64?) -> Bool
     ) throws -> [SaveConflicts.Stale] {
         guard !rows.isEmpty else { return [] }
-        let sqlEntity = try content.schema.requireEntity(entity)
         let statement = try SQLStatement(
-            SQLSelect([SQLAssignment.storedVersion], from: sqlEntity.table, where: .key), in: database)
+            SQLSelect([SQLAssignment.storedVersion], from: entity.table, where: .key), in: database)
         var stale: [SaveConflicts.Stale] = []
         for (key, version) in rows {
             statement.bind(key, at: 1)
             let stored = try statement.step() ? statement.integer(0) : nil
             statement.finish()
             if isStale(stored, version) {
-                stale.append(try current(entity, sqlEntity, key: key, version: version ?? 0))
+                stale.append(try current(entity, key: key, version: version ?? 0))
             }
         }
         return stale
@@ -50,14 +51,14 @@ struct ConflictFinder {
 
     /// A conflict over a row, with its present values.
     func current(
-        _ entity: NSEntityDescription, _ sqlEntity: SQLEntity, key: Int64, version: Int64
+        _ entity: SQLEntity, key: Int64, version: Int64
     ) throws -> SaveConflicts.Stale {
-        let reader = content.reader(of: sqlEntity, store: store)
+        let reader = content.reader(of: entity, store: store)
         let statement = try SQLStatement(
-            SQLSelect([reader.plan.list], from: sqlEntity.table, where: .key), in: database)
+            SQLSelect([reader.plan.list], from: entity.table, where: .key), in: database)
         defer { statement.finish() }
         statement.bind(key, at: 1)
-        var stale = SaveConflicts.Stale(entity: entity, key: key, expectedVersion: version)
+        var stale = SaveConflicts.Stale(entity: entity.entity.index, key: key, expectedVersion: version)
         if try statement.step(), let position = reader.readRow(statement) {
             stale.current = (reader.pages[Int(position.page)], Int(position.row))
         }

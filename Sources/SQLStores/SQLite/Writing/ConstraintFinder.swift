@@ -29,7 +29,7 @@ struct ConstraintFinder {
                 continue
             }
             return SaveConflicts.Taken(
-                entity: entity.entity, constraint: constraint.names, key: key, holder: holder)
+                entity: entity.entity.index, constraint: constraint.names, key: key, holder: holder)
         }
         return nil
     }
@@ -47,7 +47,7 @@ struct ConstraintFinder {
             guard var column = entity.columns[slot] else { continue }
             // The companion column is not part of the constraint.
             column.companion = nil
-            let target = ValueWriter.Target(slot: slot, of: entity.entity.layout, column: column)
+            let target = ValueWriter.Target(slot: slot, of: entity, column: column)
             position = try writer.bind(values[slot], to: target, of: statement, at: position)
         }
         statement.bind(key, at: position)

@@ -72,17 +72,16 @@ struct PairWriter {
         }
     }
 
-    /// Removes all pairs of a deleted row.
-    func deletePairs(of entity: NSEntityDescription, key: Int64) throws {
-        for table in schema.joinTables {
-            let owner = table.owner.entityIfAny
-            let other = table.owner.inverseRelationship?.entityIfAny
-            for (entityOfColumn, column) in [(owner, table.sourceColumn), (other, table.destinationColumn)] {
-                guard let entityOfColumn, entity.isKindOf(entity: entityOfColumn) else { continue }
-                let deletion = SQLDelete(from: table.name, where: .equals(column))
-                try run(SQLStatement(deletion, in: database), [key])
-            }
+    /// The statements that delete the pairs of a row of an entity. Parameter: the key.
+    func deletions(of entity: SQLEntity) -> [SQLDelete] {
+        schema.joinTables.flatMap { table in
+            schema.columns(of: table, referringTo: entity).map { SQLDelete(from: table.name, where: .equals($0)) }
         }
+    }
+
+    /// Removes all pairs of a deleted row.
+    func deletePairs(by deletions: [SQLDelete], key: Int64) throws {
+        for deletion in deletions { try run(SQLStatement(deletion, in: database), [key]) }
     }
 
     private func bind(_ position: Int64?, to statement: SQLStatement, at index: Int) {

@@ -20,7 +20,7 @@ struct PlanWriter {
     /// The history of the transaction; nil if the store keeps none.
     private(set) var history: HistoryWriter?
     /// The sources and destinations of changed pairs, by relationship.
-    private var changedRelationships = ChangedRelationships([])
+    private var changedRelationships = ChangedRelationships()
     private let now = Date().timeIntervalSinceReferenceDate
 
     private var schema: SQLSchema { content.schema }
@@ -37,7 +37,7 @@ struct PlanWriter {
     ///
     /// - Throws: ``SaveConflicts``, and errors of SQLite's; the transaction must then be rolled back.
     mutating func write(_ plan: SavePlan, url: URL?) throws {
-        if history != nil { changedRelationships = ChangedRelationships(plan.pairs) }
+        if history != nil { changedRelationships = ChangedRelationships(plan.pairs, schema) }
         let sums = try SuspendedSums(plan, schema, in: database)
         for group in plan.deletes { try delete(group) }
         try vacate(plan.updates)
@@ -56,21 +56,17 @@ struct PlanWriter {
     /// Writes the history of the transaction, after its last plan.
     mutating func finish() throws { outcome.transaction = try history?.finish() }
 
-    private func sqlEntity(_ entity: NSEntityDescription) throws -> SQLEntity {
-        try schema.requireEntity(entity)
-    }
-
     // MARK: - Inserting
 
     private mutating func insert(_ group: SavePlan.Group<SavePlan.Insert>) throws {
-        let entity = try sqlEntity(group.entity)
+        let entity = try schema.requireEntity(group.entity)
         let written = entity.storedSlots
         let targets = Self.targets(of: written, entity)
         let statement = entity.insertion(of: written)
         // The version is not a parameter.
         let insertion = try RowBlockInserter(
             statement, width: statement.columns.count - 1, count: group.changes.count, in: database)
-        let changes = deriving(group)
+        let changes = deriving(group.changes, of: entity)
         var finder = ConstraintFinder(entity, schema: schema, store: store)
         try insertion.insert(changes.count) { index, statement, first in
             statement.bind(changes[index].key, at: first)
@@ -82,26 +78,28 @@ struct PlanWriter {
         } refused: { index, error in
             if error.extendedResultCode == .SQLITE_CONSTRAINT_PRIMARYKEY {
                 // A deleted row that is inserted again may have been inserted again by another context too.
-                try noteStale(group.entity, entity, key: changes[index].key, version: 0)
+                try noteStale(entity, key: changes[index].key, version: 0)
             } else {
                 try noteTaken(&finder, key: changes[index].key, values: changes[index].values, error)
             }
         }
         history?.changes.insert(entity, keys: changes.lazy.map(\.key))
         let lastKey = changes.lazy.map(\.key).max() ?? 0
-        if lastKey > 0, let root = schema.entity(group.entity.rootEntity) {
-            try PrimaryKeys.raise(root.number, to: lastKey, name: root.entity.name ?? "", in: database)
+        if lastKey > 0, let root = schema.root(of: entity) {
+            try PrimaryKeys.raise(root.number, to: lastKey, name: root.entity.name, in: database)
         }
     }
 
     /// The rows with the attributes that are computed at the save.
-    private mutating func deriving(_ group: SavePlan.Group<SavePlan.Insert>) -> ContiguousArray<SavePlan.Insert> {
-        let derivations = OwnDerivations(group.entity)
-        guard !derivations.slots.isEmpty else { return group.changes }
-        var changes = group.changes
+    private mutating func deriving(
+        _ changes: ContiguousArray<SavePlan.Insert>, of entity: SQLEntity
+    ) -> ContiguousArray<SavePlan.Insert> {
+        let derivations = OwnDerivations(entity.entity)
+        guard !derivations.slots.isEmpty else { return changes }
+        var changes = changes
         for index in changes.indices {
             for (slot, value) in derivations.apply(to: &changes[index].values, now: now) {
-                outcome.computed.append((group.entity, changes[index].key, slot, value))
+                outcome.computed.append((entity.entity.index, changes[index].key, slot, value))
             }
         }
         return changes
@@ -109,7 +107,7 @@ struct PlanWriter {
 
     private static func targets(of slots: [Int], _ entity: SQLEntity) -> [ValueWriter.Target] {
         slots.compactMap { slot in
-            entity.columns[slot].map { ValueWriter.Target(slot: slot, of: entity.entity.layout, column: $0) }
+            entity.columns[slot].map { ValueWriter.Target(slot: slot, of: entity, column: $0) }
         }
     }
 
@@ -127,8 +125,8 @@ struct PlanWriter {
     // MARK: - Updating
 
     private mutating func update(_ group: SavePlan.Group<SavePlan.Update>) throws {
-        let entity = try sqlEntity(group.entity)
-        let derivations = OwnDerivations(group.entity)
+        let entity = try schema.requireEntity(group.entity)
+        let derivations = OwnDerivations(entity.entity)
         let writtenSlots = Set(entity.columns.indices.filter { entity.columns[$0] != nil })
             .subtracting(derivations.derivedSlots)
         let derivedSlots = derivations.slots.filter { entity.columns[$0] != nil }
@@ -144,7 +142,7 @@ struct PlanWriter {
             if !derivations.slots.isEmpty {
                 var values = group.changes[index].values.complete
                 for (slot, value) in derivations.apply(to: &values, now: now) {
-                    outcome.computed.append((group.entity, key, slot, value))
+                    outcome.computed.append((entity.entity.index, key, slot, value))
                 }
                 derived = values
             }
@@ -178,9 +176,9 @@ struct PlanWriter {
                 continue
             }
             if statement.prepared.changesCount == 0 {
-                try noteStale(group.entity, entity, key: key, version: version)
+                try noteStale(entity, key: key, version: version)
             } else if history != nil {
-                let toMany = changedRelationships.indexes(of: group.entity, group.changes[index])
+                let toMany = changedRelationships.indexes(of: entity, group.changes[index])
                 history?.changes.update(entity, key: key, slots: statement.slots, toMany: toMany)
             }
         }
@@ -190,7 +188,7 @@ struct PlanWriter {
     private func vacate(_ groups: [SavePlan.Group<SavePlan.Update>]) throws {
         var touched: [String: [(key: Int64, columns: [String])]] = [:]
         for group in groups {
-            let entity = try sqlEntity(group.entity)
+            let entity = try schema.requireEntity(group.entity)
             let constrained = ConstraintFinder(entity, schema: schema, store: store).slots
             guard !constrained.isEmpty else { continue }
             for update in group.changes {
@@ -212,8 +210,9 @@ struct PlanWriter {
     // MARK: - Deleting
 
     private mutating func delete(_ group: SavePlan.Group<SavePlan.Delete>) throws {
-        let entity = try sqlEntity(group.entity)
+        let entity = try schema.requireEntity(group.entity)
         let pairs = PairWriter(schema: schema, database: database)
+        let pairDeletions = pairs.deletions(of: entity)
         let preserved = content.history == nil ? [] : HistoryTables.preservedColumns(of: entity)
         let external = entity.columns.indices.filter { entity.columns[$0]?.hasStorageByte == true }
         var prepared: (checksVersion: Bool, statement: SQLStatement)?
@@ -229,10 +228,10 @@ struct PlanWriter {
             if deletion.checksVersion { statement.bind(deletion.version, at: 2) }
             try statement.run()
             if database.changesCount > 0 {
-                try pairs.deletePairs(of: group.entity, key: deletion.key)
+                try pairs.deletePairs(by: pairDeletions, key: deletion.key)
                 history?.changes.delete(entity, key: deletion.key, tombstone: tombstone)
             } else if deletion.checksVersion {
-                try noteStale(group.entity, entity, key: deletion.key, version: deletion.version)
+                try noteStale(entity, key: deletion.key, version: deletion.version)
             }
         }
     }
@@ -248,10 +247,10 @@ struct PlanWriter {
     // MARK: - Conflicts and files
 
     private mutating func noteStale(
-        _ entity: NSEntityDescription, _ sqlEntity: SQLEntity, key: Int64, version: Int64
+        _ entity: SQLEntity, key: Int64, version: Int64
     ) throws {
         let finder = ConflictFinder(content: content, store: store, database: database)
-        conflicts.stale.append(try finder.current(entity, sqlEntity, key: key, version: version))
+        conflicts.stale.append(try finder.current(entity, key: key, version: version))
     }
 
     /// Records the files to which the row's columns refer before they are overwritten.
@@ -281,15 +280,15 @@ struct PlanWriter {
         var positions: [RowSlot: Int] = [:]
         for derived in content.connection.derivedValues.values {
             guard let index = schema.entityIndex(number: derived.number) else { continue }
-            let entity = schema.model.orderedEntities[index]
-            guard let slot = entity.layout.slot(named: derived.attribute) else { continue }
-            let value = Value(derived.value, kind: entity.layout.slots[slot].kind)
+            let entity = schema.model.entities[index]
+            guard let slot = entity.slot(named: derived.attribute) else { continue }
+            let value = Value(derived.value, kind: entity.slots[slot].kind)
             let rowSlot = RowSlot(entity: index, key: derived.key, slot: slot)
             if let position = positions[rowSlot] {
                 outcome.computed[position].value = value
             } else {
                 positions[rowSlot] = outcome.computed.count
-                outcome.computed.append((entity, derived.key, slot, value))
+                outcome.computed.append((index, derived.key, slot, value))
             }
         }
     }

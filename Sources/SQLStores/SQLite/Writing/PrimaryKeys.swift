@@ -57,7 +57,7 @@ package enum PrimaryKeys {
         let last = try last(root.number, table: root.table, in: database)
         let (end, overflows) = last.addingReportingOverflow(Int64(max(1, count)))
         if overflows { throw CocoaError.noPrimaryKeysLeft(ofEntity: root.entity.name, url) }
-        try raise(root.number, to: end, name: root.entity.name ?? "", in: database)
+        try raise(root.number, to: end, name: root.entity.name, in: database)
         return (last + 1)...end
     }
 

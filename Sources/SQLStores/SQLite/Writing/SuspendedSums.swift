@@ -30,12 +30,12 @@ struct SuspendedSums {
         let count = plan.inserts.reduce(0) { $0 + $1.changes.count } + plan.updates.reduce(0) { $0 + $1.changes.count }
         guard count + plan.deletes.reduce(0, { $0 + $1.changes.count }) >= Self.threshold else { return }
         for sum in schema.sums {
-            func isMember(_ entity: NSEntityDescription) -> Bool { entity.isKindOf(entity: sum.members) }
-            let inserted = plan.inserts.filter { isMember($0.entity) }.flatMap { $0.changes.map(\.key) }
-            let updated = plan.updates.filter { isMember($0.entity) }.flatMap { group in
+            func isMember(_ index: Int) -> Bool { sum.members.subtree.contains(index) }
+            let inserted = plan.inserts.filter { isMember($0.entity.index) }.flatMap { $0.changes.map(\.key) }
+            let updated = plan.updates.filter { isMember($0.entity.index) }.flatMap { group in
                 group.changes.filter { $0.slots.contains(where: sum.slots.contains) }.map(\.key)
             }
-            let deleted = plan.deletes.filter { isMember($0.entity) }.flatMap { $0.changes.map(\.key) }
+            let deleted = plan.deletes.filter { isMember($0.entity.index) }.flatMap { $0.changes.map(\.key) }
             guard inserted.count + updated.count + deleted.count >= Self.threshold else { continue }
             let triggers = try triggers(of: sum)
             for trigger in triggers { try database.execute(sql: "DROP TRIGGER \"\(trigger.name)\"") }
