@@ -8,7 +8,10 @@ import ManagedObjects
 // `SQLStatements`), and an `SQLDialect` writes them as text: parameters, lists of values, names of types, operators for NULL, functions
 // and limits.
 //
-// - `Schema`: tables, columns and numbers of a model (`SQLSchema`), from which `SQLEntity`, `SQLPairs` and `KeyCommands` build statements.
+// - `Schema`: the values of a model (`SchemaModel`), its tables, columns and numbers (`SQLSchema`), from which `SQLEntity`, `SQLPairs`
+//   and `KeyCommands` build statements. No class of Core Data stands there, nor in the folders for queries, values of rows, history and
+//   migration (`Scripts/check-modules`): `SchemaDescriptions.swift` computes the values from descriptions, and finds the tables of the
+//   descriptions in a request.
 // - `Queries`: predicates become an `SQLFragment`; `QueryDivision` determines which part of one cannot be translated.
 // - `Reading`: `SQLRowStore` executes queries for each store whose connections are an `SQLDatabase`; `RowReader` fills pages from cursors.
 // - `Writing`, `Batches`: values of rows, and batch requests (`SQLBatchStore`).
@@ -17,6 +20,7 @@ import ManagedObjects
 //
 // Where a rule is:
 // - the names of tables, columns and join tables: `Schema/SQLSchemaBuilder.swift`
+// - where the members of a relationship refer to their owner: `Schema/SQLSchema.swift`
 // - which part of a predicate SQL evaluates: `Queries/QueryDivision.swift`
 // - the primary keys of new rows of a file: `SQLite/Writing/PrimaryKeys.swift`
 // - the statements that write the rows of an entity: `Schema/SQLEntity+Commands.swift`
