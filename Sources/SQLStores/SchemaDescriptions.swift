@@ -8,7 +8,8 @@ import SQLStatements
 // where the stores find the tables of the descriptions in a request.
 
 extension SQLSchemaBuilder {
-    /// The schema of a new store, or of an existing one that the catalog describes.
+    /// The schema of a new store, or of an existing one that the catalog describes. Freezes the model, as a coordinator does: the
+    /// indexes of entities are those of a frozen model.
     ///
     /// - Parameter template: The schema of another store of the model, whose numbers of entities and names of join tables
     ///   a new store gets; nil for those of the rules.
@@ -16,6 +17,7 @@ extension SQLSchemaBuilder {
         of model: NSManagedObjectModel, configuration: String? = nil, catalog: SQLCatalog? = nil,
         template: SQLCatalog? = nil, naming: SQLNaming = .sqlite
     ) -> SQLSchema {
+        model.freeze()
         let chosen = model.storedEntities(forConfigurationName: configuration)
         return schema(
             of: SchemaModel(model), entities: chosen?.map(\.index), catalog: catalog, template: template,

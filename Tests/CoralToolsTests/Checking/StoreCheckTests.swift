@@ -87,6 +87,13 @@
             #expect(try check.problems() == [])
         }
 
+        @Test func `rows are checked by a model that no coordinator uses`() throws {
+            #expect(try StoreCheck(url: url, model: Self.dogs()).problems() == [])
+            try spoil("UPDATE ZMAN SET ZDOG = 9 WHERE Z_PK = 1")
+            let problems = try StoreCheck(url: url, model: Self.dogs()).problems()
+            #expect(problems == (try check.problems()) && problems.contains { $0.code == .danglingReference })
+        }
+
         @Test func `inconsistent inverses are found on either side and repaired`() throws {
             // The first dog's master does not refer to it; the second master refers to the third's dog.
             try spoil("UPDATE ZMAN SET ZDOG = NULL WHERE Z_PK = 1", "UPDATE ZMAN SET ZDOG = 3 WHERE Z_PK = 2")
