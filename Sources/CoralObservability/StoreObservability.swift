@@ -57,13 +57,15 @@
     extension StoreObservability: StoreObserver {
         package func request() -> (any Sendable)? { ServiceContext.current }
 
-        package func didEnd(_ activity: ReportedWork) {
+        package func didEnd(_ activity: ReportedWork, subject: () -> String) {
             metrics.record(activity)
+            let isLogged = isLogged(activity)
+            guard tracer != nil || isLogged else { return }
             let context = activity.request as? ServiceContext ?? .topLevel
-            if let tracer { trace(activity, tracer, context) }
-            if isLogged(activity) {
+            if let tracer { trace(activity, subject, tracer, context) }
+            if isLogged {
                 // With the context, so that the logger's provider adds the metadata of the request.
-                ServiceContext.withValue(context) { log(activity) }
+                ServiceContext.withValue(context) { log(activity, subject) }
             }
         }
 
@@ -71,15 +73,17 @@
             metrics.recordPool(running: running, waiting: waiting)
         }
 
-        private func trace(_ activity: ReportedWork, _ tracer: any Tracer, _ context: ServiceContext) {
+        private func trace(
+            _ activity: ReportedWork, _ subject: () -> String, _ tracer: any Tracer, _ context: ServiceContext
+        ) {
             guard activity.kind != .conflict, activity.kind != .retry else { return }
             let end = DefaultTracerClock.now.nanosecondsSinceEpoch
             let start = Instant(nanosecondsSinceEpoch: end &- UInt64(activity.duration.nanoseconds))
             let span = tracer.startSpan("coral.\(activity.kind)", context: context, ofKind: .client, at: start)
             switch activity.kind {
-            case .statement: span.attributes["db.query.text"] = activity.subject
+            case .statement: span.attributes["db.query.text"] = subject()
             case .fetch:
-                span.attributes["coral.entity"] = activity.subject
+                span.attributes["coral.entity"] = subject()
                 span.attributes["db.response.returned_rows"] = activity.count
             case .save: span.attributes["coral.objects"] = activity.count
             default: break
@@ -98,17 +102,17 @@
             }
         }
 
-        private func log(_ activity: ReportedWork) {
+        private func log(_ activity: ReportedWork, _ subject: () -> String) {
             var metadata: Logger.Metadata = ["duration": "\(activity.duration)"]
             if let name = ServiceContext.current?.storeRequest { metadata["request"] = "\(name)" }
             switch activity.kind {
             case .statement where activity.duration >= slowStatement:
-                metadata["statement"] = "\(activity.subject)"
+                metadata["statement"] = "\(subject())"
                 logger.warning("A statement was slow.", metadata: metadata)
             case .conflict:
                 logger.debug("A save has conflicts.", metadata: ["conflicts": "\(activity.count)"])
             case .retry:
-                logger.info("A transaction is repeated.", metadata: ["state": "\(activity.subject)"])
+                logger.info("A transaction is repeated.", metadata: ["state": "\(subject())"])
             default:
                 guard let error = activity.error else { return }
                 metadata["error"] = "\(ReportedError(error))"

@@ -17,8 +17,6 @@ package struct ReportedWork: Sendable {
     }
 
     package let kind: Kind
-    /// The entity of a fetch, the text of a statement without its values, the name of a queue.
-    package let subject: String
     package let duration: Duration
     /// The number of results of a fetch, of changed objects of a save, of conflicts.
     package let count: Int
@@ -33,7 +31,9 @@ package protocol StoreObserver: Sendable {
     /// The request that the calling task handles, such as a trace context. A context pool calls this in the caller's task, and
     /// passes the value to the thread of the context.
     func request() -> (any Sendable)?
-    func didEnd(_ activity: ReportedWork)
+    /// - Parameter subject: The entity of a fetch, the text of a statement without its values, the name of a queue. A function, because
+    ///   of most statements nobody reads the text.
+    func didEnd(_ activity: ReportedWork, subject: () -> String)
     func poolDidChange(running: Int, waiting: Int)
 }
 
@@ -67,10 +67,10 @@ package enum StoreObservation {
         let start = ContinuousClock.now
         do {
             let result = try body()
-            report(kind, subject(), start.duration(to: .now), count: count(result), to: observer)
+            report(kind, subject, start.duration(to: .now), count: count(result), to: observer)
             return result
         } catch {
-            report(kind, subject(), start.duration(to: .now), error: error, to: observer)
+            report(kind, subject, start.duration(to: .now), error: error, to: observer)
             throw error
         }
     }
@@ -80,16 +80,15 @@ package enum StoreObservation {
         _ kind: ReportedWork.Kind, _ subject: @autoclosure () -> String, _ duration: Duration = .zero, count: Int = 0
     ) {
         guard let observer = current else { return }
-        report(kind, subject(), duration, count: count, to: observer)
+        report(kind, subject, duration, count: count, to: observer)
     }
 
     private static func report(
-        _ kind: ReportedWork.Kind, _ subject: String, _ duration: Duration, count: Int = 0,
+        _ kind: ReportedWork.Kind, _ subject: () -> String, _ duration: Duration, count: Int = 0,
         error: (any Error)? = nil, to observer: any StoreObserver
     ) {
-        observer.didEnd(
-            ReportedWork(
-                kind: kind, subject: subject, duration: duration, count: count, error: error,
-                request: request ?? observer.request()))
+        let work = ReportedWork(
+            kind: kind, duration: duration, count: count, error: error, request: request ?? observer.request())
+        observer.didEnd(work, subject: subject)
     }
 }
