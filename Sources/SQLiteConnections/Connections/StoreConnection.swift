@@ -226,16 +226,28 @@ package final class StoreConnection: Sendable {
     package func write<Result>(_ body: (Database) throws -> Result) throws -> Result {
         try withWriter { database in
             derivedValues.removeAll()
-            var result: Result?
-            try database.inTransaction(.immediate) {
+            let result = try Self.transaction(on: database) {
                 try versionCheck.verify(database)
-                result = try body(database)
-                return .commit
+                return try body(database)
             }
             // What this connection has written needs no check.
             versionCheck.pass(database)
-            guard let result else { throw CancellationError() }
             return result
+        }
+    }
+
+    /// Runs a write transaction with statements that are prepared once. `Database.inTransaction` prepares them each time, which costs more
+    /// than the transaction of one changed row.
+    private static func transaction<Result>(on database: Database, _ body: () throws -> Result) throws -> Result {
+        try SQLStatement("BEGIN IMMEDIATE TRANSACTION", in: database).run()
+        do {
+            let result = try body()
+            try SQLStatement("COMMIT TRANSACTION", in: database).run()
+            return result
+        } catch {
+            // Some errors of SQLite's end the transaction. The first error is thrown, not one of the rollback.
+            if database.isInsideTransaction { try? database.rollback() }
+            throw error
         }
     }
 

@@ -244,6 +244,8 @@
         private mutating func vacate(
             _ groups: [SavePlan.Group<SavePlan.Update>], _ pipeline: PostgreSQLPipeline
         ) throws {
+            // A single row cannot exchange values with another.
+            guard groups.reduce(0, { $0 + $1.changes.count }) > 1 else { return }
             var touched: [String: (entity: SQLEntity, keys: [Int64], columns: Set<String>)] = [:]
             for group in groups {
                 let entity = try schema.requireEntity(group.entity)
@@ -256,7 +258,7 @@
                     touched[entity.table]?.columns.formUnion(columns)
                 }
             }
-            // A single row cannot exchange values with another. With one column every row of the statement gets a new value.
+            // With one column every row of the statement gets a new value.
             for (_, rows) in touched.sorted(by: { $0.key < $1.key }) where rows.keys.count > 1 {
                 for column in rows.columns.sorted() {
                     try send(

@@ -13,15 +13,14 @@ struct HistoryChangeWriter {
     private let database: Database
     private let transaction: Int64
     /// The number of the last change.
-    private var last: Int64
+    private(set) var last: Int64
     private var isNumbered: Bool
 
-    init(_ transaction: Int64, in database: Database) throws {
+    init(_ numbers: HistoryNumbers, in database: Database) {
         self.database = database
-        self.transaction = transaction
-        let keys = try PrimaryKeys.present(HistoryTables.Number.change, table: "ACHANGE", in: database)
-        last = keys.last
-        isNumbered = keys.last > keys.highest
+        transaction = numbers.transaction
+        last = numbers.lastChange
+        isNumbered = numbers.lastChange > numbers.highestChange
     }
 
     /// Inserts changes of rows of one entity. Cost: a statement for each sixteen rows, and one for each remaining row.
@@ -60,10 +59,5 @@ struct HistoryChangeWriter {
             }
         }
         last += Int64(keys.count)
-    }
-
-    /// Records the number of the last change, so that it is not assigned again after a purge.
-    func finish() throws {
-        try PrimaryKeys.raise(HistoryTables.Number.change, to: last, name: "CHANGE", in: database)
     }
 }

@@ -13,6 +13,10 @@ struct HistoryWriter {
     /// The changed rows.
     var changes: HistoryRows
 
+    // Read and composed once, because each save needs them.
+    private static let bundleIdentifier = Bundle.main.bundleIdentifier
+    private static let findString = SQLiteDialect().text(of: HistoryStatements.findString)
+
     init(
         _ tables: HistoryTables, bitmaps: ChangeBitmaps, database: Database, author: String?, contextName: String?
     ) {
@@ -49,14 +53,15 @@ struct HistoryWriter {
             return nil
         }
         if !tables.isWanted, try !isBegun() { return nil }
-        let transaction = try insertTransaction()
-        var insertion = try HistoryChangeWriter(transaction, in: database)
+        let numbers = try HistoryNumbers(in: database)
+        try insertTransaction(numbers.transaction)
+        var insertion = HistoryChangeWriter(numbers, in: database)
         for (entity, keys) in insertions { try insertion.insert(.insert, entity, keys) }
         for updates in changes.updated { try insert(updates, to: &insertion) }
         try insertDeletions(to: &insertion)
-        try insertion.finish()
-        try keepOldValues(of: transaction)
-        return transaction
+        try numbers.record(lastChange: insertion.last, in: database)
+        try keepOldValues(of: numbers.transaction)
+        return numbers.transaction
     }
 
     private func insert(_ updates: HistoryRows.Updates, to insertion: inout HistoryChangeWriter) throws {
@@ -104,7 +109,10 @@ struct HistoryWriter {
 
     /// Writes a transaction without changes, if the option for history is set or the store has transactions already.
     func writeEmptyTransaction() throws {
-        if try tables.isWanted || isBegun() { _ = try insertTransaction() }
+        guard try tables.isWanted || isBegun() else { return }
+        let numbers = try HistoryNumbers(in: database)
+        try insertTransaction(numbers.transaction)
+        try numbers.record(lastChange: numbers.lastChange, in: database)
     }
 
     private func isBegun() throws -> Bool {
@@ -113,9 +121,8 @@ struct HistoryWriter {
         return try statement.step() && !statement.isNull(0)
     }
 
-    private func insertTransaction() throws -> Int64 {
-        let number = try PrimaryKeys.next(HistoryTables.Number.transaction, table: "ATRANSACTION", in: database)
-        let texts = try [author, Bundle.main.bundleIdentifier, contextName, ProcessInfo.processInfo.processName]
+    private func insertTransaction(_ number: Int64) throws {
+        let texts = try [author, Self.bundleIdentifier, contextName, ProcessInfo.processInfo.processName]
             .map(text)
         let statement = try SQLStatement(HistoryStatements.insertTransaction(tables), in: database)
         statement.bind(number, at: 1)
@@ -123,14 +130,13 @@ struct HistoryWriter {
         statement.bind(Date().timeIntervalSinceReferenceDate, at: 3)
         for (position, text) in texts.enumerated() { statement.bind(text, at: 4 + position) }
         try statement.run()
-        return number
     }
 
     /// The stored form of a text: its key in the table of texts, or, in old stores, the text itself.
     private func text(_ text: String?) throws -> ColumnValue {
         guard let text else { return .null }
         guard tables.hasStrings else { return .text(text) }
-        let known = try SQLStatement(HistoryStatements.findString, in: database)
+        let known = try SQLStatement(Self.findString, in: database)
         known.bind(text, at: 1)
         let found = try known.step() ? known.integer(0) : nil
         known.finish()

@@ -8,17 +8,14 @@ struct ConstraintFinder {
     private let entity: SQLEntity
     private let schema: SQLSchema
     private let store: UInt16
-    private let constraints: [UniqueValues.Constraint]
+    /// Found when they are needed: most saves have no conflict.
+    private lazy var constraints = UniqueValues.constraints(of: entity)
 
     init(_ entity: SQLEntity, schema: SQLSchema, store: UInt16) {
         self.entity = entity
         self.schema = schema
         self.store = store
-        constraints = UniqueValues.constraints(of: entity)
     }
-
-    /// The slots of all constraints.
-    var slots: Set<Int> { Set(constraints.flatMap(\.slots)) }
 
     /// The first constraint that the values violate; nil if there is none.
     mutating func conflict(

@@ -186,17 +186,18 @@ struct PlanWriter {
 
     /// Clears unique values of all rows that get other ones, so that rows can exchange their values.
     private func vacate(_ groups: [SavePlan.Group<SavePlan.Update>]) throws {
+        // A single row cannot exchange values with another.
+        guard groups.reduce(0, { $0 + $1.changes.count }) > 1 else { return }
         var touched: [String: [(key: Int64, columns: [String])]] = [:]
         for group in groups {
             let entity = try schema.requireEntity(group.entity)
-            let constrained = ConstraintFinder(entity, schema: schema, store: store).slots
+            let constrained = UniqueValues.slots(of: entity)
             guard !constrained.isEmpty else { continue }
             for update in group.changes {
                 let columns = update.slots.filter(constrained.contains).compactMap { entity.columns[$0]?.name }
                 if !columns.isEmpty { touched[entity.table, default: []].append((update.key, columns)) }
             }
         }
-        // A single row cannot exchange values with another.
         for (table, rows) in touched.sorted(by: { $0.key < $1.key }) where rows.count > 1 {
             for row in rows {
                 let command = SQLUpdate(table, set: row.columns.map { .null($0) }, where: .key)

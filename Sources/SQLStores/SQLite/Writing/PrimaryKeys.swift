@@ -13,33 +13,34 @@ package enum PrimaryKeys {
     /// A store with a key beyond this value is damaged: keys start at 1.
     package static let bound: Int64 = 1 << 62
 
+    // Composed once, because each save of a store with a history executes them several times.
+    private static let lastText = SQLiteDialect().text(of: KeyCommands.last)
+    private static let raiseText = SQLiteDialect().text(of: KeyCommands.raise)
+
+    /// The columns with the last key that was assigned, and the highest in a table. Parameter: the number of the entity.
+    static func lastColumns(_ table: String) -> String {
+        "(\(lastText)), (\(SQLiteDialect().text(of: KeyCommands.highest(in: table))))"
+    }
+
     /// The last key that was assigned for a root entity, or is present in its table.
     ///
     /// - Throws: Code 259 if no keys are left.
     static func last(_ number: Int64, table: String, in database: Database) throws -> Int64 {
-        try present(number, table: table, in: database).last
+        let statement = try SQLStatement("SELECT " + lastColumns(table), in: database)
+        defer { statement.finish() }
+        statement.bind(number, at: 1)
+        return try checked(
+            try statement.step() ? max(statement.integer(0), statement.integer(1)) : 0, table: table)
     }
 
-    /// The last key that was assigned or is present, and the highest key in the table, 0 if it is empty.
-    ///
-    /// - Throws: Code 259 if no keys are left.
-    static func present(
-        _ number: Int64, table: String, in database: Database
-    ) throws -> (last: Int64, highest: Int64) {
-        let counted = try SQLStatement(KeyCommands.last, in: database)
-        defer { counted.finish() }
-        counted.bind(number, at: 1)
-        let assigned = try counted.step() ? counted.integer(0) : 0
-        let present = try SQLStatement(KeyCommands.highest(in: table), in: database)
-        defer { present.finish() }
-        let highest = try present.step() ? present.integer(0) : 0
-        let key = max(assigned, highest)
+    /// - Throws: Code 259 if no keys are left after one of a table.
+    static func checked(_ key: Int64, table: String) throws -> Int64 {
         guard key < bound else {
             throw CocoaError(
                 .fileReadCorruptFile,
                 "The store is damaged: the last key of the table \(table) is \(key), and no keys are left after it.")
         }
-        return (key, highest)
+        return key
     }
 
     /// Assigns one key.
@@ -63,7 +64,7 @@ package enum PrimaryKeys {
 
     /// Ensures that no key up to the given one is assigned again.
     static func raise(_ number: Int64, to key: Int64, name: String, in database: Database) throws {
-        let statement = try SQLStatement(KeyCommands.raise, in: database)
+        let statement = try SQLStatement(raiseText, in: database)
         statement.bind(key, at: 1)
         statement.bind(number, at: 2)
         try statement.run()
