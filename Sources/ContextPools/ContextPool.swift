@@ -15,8 +15,9 @@ import Synchronization
 /// Without a pool, a thousand concurrent requests have a thousand contexts, whose queues share some threads. A pool has at most ``limit``
 /// contexts at the same time. Queued requests are suspended tasks, which need no context and no thread, and run first in, first out.
 ///
-/// Each request gets a new context. It sees no objects and no settings of other requests. Cost of a request: a new context, and a
-/// continuation if the request is queued.
+/// Each request gets a new context. It sees no objects and no settings of other requests. Cost of a request: a new context, and a wake-up
+/// of a thread for its work and of one for its task. The thread of a request that ends continues with the first one in the queue, without
+/// a wake-up.
 public final class ContextPool: Sendable {
     /// The maximum number of requests that have a context at the same time.
     public let limit: Int
@@ -28,7 +29,7 @@ public final class ContextPool: Sendable {
         var runningCount = 0
         /// The queue: requests by ticket. A ticket between `first` and `next` that is missing belongs to a request that was
         /// cancelled or timed out.
-        var waiting: [Int: Waiter] = [:]
+        var waiting: [Int: PooledRequest] = [:]
         var first = 0
         var next = 0
         /// The next point in time at which the deadlines of queued requests are checked; nil if none has a deadline.
@@ -36,6 +37,25 @@ public final class ContextPool: Sendable {
         var isClosed = false
         /// Called when the last request has ended.
         var closers: [CheckedContinuation<Void, Never>] = []
+
+        /// Appends a request to the queue.
+        ///
+        /// - Returns: Whether the caller must start a timer for the request's deadline.
+        mutating func append(_ request: PooledRequest) -> Bool {
+            request.ticket = next
+            waiting[next] = request
+            next += 1
+            return request.deadline.map { planCheck(at: $0) } ?? false
+        }
+
+        /// Removes the first request of the queue.
+        mutating func popFirst() -> PooledRequest? {
+            while first < next {
+                defer { first += 1 }
+                if let request = waiting.removeValue(forKey: first) { return request }
+            }
+            return nil
+        }
 
         /// Plans a check at a deadline, unless there is an earlier one.
         ///
@@ -45,14 +65,6 @@ public final class ContextPool: Sendable {
             check = deadline
             return true
         }
-    }
-
-    private enum Waiter {
-        /// The request has a ticket, and its task is not suspended yet.
-        case arriving
-        /// The request got a slot before its task was suspended.
-        case admitted
-        case suspended(CheckedContinuation<Void, any Error>, PooledRequest)
     }
 
     /// Creates a pool whose contexts come from ``NSPersistentContainer/newBackgroundContext()``.
@@ -111,26 +123,30 @@ public final class ContextPool: Sendable {
         try await withContext(timeout: timeout, isolation: isolation, from: makeContext, block)
     }
 
-    /// Runs a block with a context that is made when the request leaves the queue.
+    /// Runs a block with a context that is made when the request leaves the queue: in the caller's task, or on the thread of the request
+    /// that has ended.
     func withContext<T>(
-        timeout: Duration?, isolation: isolated (any Actor)?, from makeContext: () -> NSManagedObjectContext,
+        timeout: Duration?, isolation: isolated (any Actor)?,
+        from makeContext: @escaping () -> NSManagedObjectContext,
         _ block: @escaping (NSManagedObjectContext) throws -> T
     ) async throws -> T {
-        let request = PooledRequest(timeout: timeout, observed: StoreObservation.current?.request())
-        return try await withTaskCancellationHandler {
-            try await enter(request, isolation: isolation)
-            reportState()
-            defer {
-                leave()
-                reportState()
-            }
-            let context = makeContext()
-            return try await context.perform(schedule: .enqueued, isolation: isolation) {
-                try request.run(block, in: context)
+        // Unsafe because the block has ended when the task continues.
+        nonisolated(unsafe) var result: T?
+        let request = PooledRequest(
+            timeout: timeout, observed: StoreObservation.current?.request(), makeContext: makeContext
+        ) { result = try block($0) }
+        try request.check()
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation(isolation: isolation) { continuation in
+                request.continuation = continuation
+                enter(request)
             }
         } onCancel: {
             request.cancel()
+            dequeue(request)
         }
+        guard let result else { preconditionFailure("The context's queue did not run the block.") }
+        return result
     }
 
     /// Accepts no more requests, and waits until those that were accepted have ended, the queued ones too. Later requests throw
@@ -156,59 +172,50 @@ public final class ContextPool: Sendable {
 
     // MARK: - Queue
 
-    private func enter(_ request: PooledRequest, isolation: isolated (any Actor)?) async throws {
-        try request.check()
-        let ticket: Int? = try state.withLock { state in
+    private enum Admission {
+        case hasSlot
+        case isQueued(needsTimer: Bool)
+        case isRefused(any Error)
+    }
+
+    private func enter(_ request: PooledRequest) {
+        let admission: Admission = state.withLock { state in
             if state.isClosed {
-                throw CocoaError(.persistentStoreOperation, "The pool accepts no more requests: the program ends.")
+                return .isRefused(
+                    CocoaError(.persistentStoreOperation, "The pool accepts no more requests: the program ends."))
             }
+            // A cancellation before this point found no request in the queue.
+            if request.isToEnd { return .isRefused(request.error) }
             // A request that ends passes its slot to the first one in the queue. So a free slot means that the queue is empty.
             if state.runningCount < limit {
                 state.runningCount += 1
-                return nil
+                return .hasSlot
             }
-            defer { state.next += 1 }
-            state.waiting[state.next] = .arriving
-            return state.next
+            return .isQueued(needsTimer: state.append(request))
         }
-        guard let ticket else { return }
         reportState()
-        let start = StoreObservation.current.map { _ in ContinuousClock.now }
-        defer {
-            if let start {
-                request.withObserved { StoreObservation.report(.wait, "contexts", start.duration(to: .now)) }
-            }
-        }
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation(isolation: isolation) { continuation in
-                suspend(continuation, ticket, request)
-            }
-        } onCancel: {
-            request.cancel()
-            dequeue(ticket, request)
+        switch admission {
+        case .hasSlot: begin(request)
+        case .isQueued(let needsTimer):
+            if needsTimer, let deadline = request.deadline { startTimer(until: deadline) }
+        case .isRefused(let error): request.continuation?.resume(throwing: error)
         }
     }
 
-    private func suspend(
-        _ continuation: CheckedContinuation<Void, any Error>, _ ticket: Int, _ request: PooledRequest
-    ) {
-        var needsTimer = false
-        let outcome: Result<Void, any Error>? = state.withLock { state in
-            if case .admitted = state.waiting[ticket] {
-                state.waiting[ticket] = nil
-                return .success(())
-            }
-            // A cancellation or timeout before this point found no continuation to resume.
-            if request.isToEnd {
-                state.waiting[ticket] = nil
-                return .failure(request.error)
-            }
-            state.waiting[ticket] = .suspended(continuation, request)
-            needsTimer = request.deadline.map { state.planCheck(at: $0) } ?? false
-            return nil
+    /// Submits the work of a request that has a slot to the queue of its context.
+    ///
+    /// - Parameter isNext: Whether the caller's own request is about to end, whose thread then executes this one. A request that leaves
+    ///   the queue thus costs no wake-up of a thread, neither for its task nor for its context.
+    private func begin(_ request: PooledRequest, isNext: Bool = false) {
+        let context = request.makeContext()
+        // Unsafe because the context is used on its queue only.
+        nonisolated(unsafe) var result: Result<Void, any Error> = .success(())
+        context.submit(isNext: isNext) {
+            result = Result { try request.run(in: context) }
+        } completion: { [self] in
+            leave()
+            request.continuation?.resume(with: result)
         }
-        if let outcome { continuation.resume(with: outcome) }
-        if needsTimer, let deadline = request.deadline { startTimer(until: deadline) }
     }
 
     // One timer for the whole queue: a timer that is cancelled stays in the system until its time has come, so that one for each request
@@ -225,77 +232,76 @@ public final class ContextPool: Sendable {
     private func checkDeadlines(planned: ContinuousClock.Instant) {
         let (ended, next) = state.withLock { state in
             if state.check == planned { state.check = nil }
-            var ended: [(CheckedContinuation<Void, any Error>, PooledRequest)] = []
+            var ended: [PooledRequest] = []
             var next: ContinuousClock.Instant?
-            for (ticket, waiter) in state.waiting {
-                guard case .suspended(let continuation, let request) = waiter, let deadline = request.deadline else {
-                    continue
-                }
+            for (ticket, request) in state.waiting {
+                guard let deadline = request.deadline else { continue }
                 if request.isToEnd {
                     state.waiting[ticket] = nil
-                    ended.append((continuation, request))
+                    ended.append(request)
                 } else {
                     next = min(next ?? deadline, deadline)
                 }
             }
             return (ended, next.flatMap { state.planCheck(at: $0) ? $0 : nil })
         }
-        for (continuation, request) in ended { continuation.resume(throwing: request.error) }
+        for request in ended { request.endInQueue() }
         if let next { startTimer(until: next) }
     }
 
     /// Removes a cancelled request from the queue, unless it already has a slot.
-    private func dequeue(_ ticket: Int, _ request: PooledRequest) {
-        let continuation: CheckedContinuation<Void, any Error>? = state.withLock { state in
-            guard case .suspended(let continuation, _) = state.waiting[ticket] else { return nil }
-            state.waiting[ticket] = nil
-            return continuation
+    private func dequeue(_ request: PooledRequest) {
+        let isQueued = state.withLock { state in
+            request.ticket.map { state.waiting.removeValue(forKey: $0) != nil } ?? false
         }
-        continuation?.resume(throwing: request.error)
+        if isQueued { request.endInQueue() }
     }
 
     /// Passes the slot of a request that has ended to the first one in the queue.
     private func leave() {
-        let continuation: CheckedContinuation<Void, any Error>? = state.withLock { state in
-            while state.first < state.next {
-                let ticket = state.first
-                state.first += 1
-                switch state.waiting[ticket] {
-                case nil, .admitted: continue
-                case .arriving:
-                    state.waiting[ticket] = .admitted
-                    return nil
-                case .suspended(let continuation, _):
-                    state.waiting[ticket] = nil
-                    return continuation
-                }
-            }
+        let (next, closers) = state.withLock { state -> (PooledRequest?, [CheckedContinuation<Void, Never>]) in
+            if let next = state.popFirst() { return (next, []) }
             state.runningCount -= 1
-            return nil
-        }
-        continuation?.resume()
-        let closers: [CheckedContinuation<Void, Never>] = state.withLock { state in
-            guard state.runningCount == 0 else { return [] }
+            guard state.runningCount == 0 else { return (nil, []) }
             defer { state.closers = [] }
-            return state.closers
+            return (nil, state.closers)
+        }
+        reportState()
+        if let next {
+            next.reportWait()
+            begin(next, isNext: true)
         }
         for closer in closers { closer.resume() }
     }
 }
 
-/// The deadline and the cancellation of one request.
-private final class PooledRequest: Sendable {
+/// The work of one request, its deadline and its cancellation. The pool's lock guards the place in the queue; the rest is set before the
+/// request enters the pool, and used by the one that has taken it from there.
+private final class PooledRequest: @unchecked Sendable {  // because of this
     let deadline: ContinuousClock.Instant?
+    let makeContext: () -> NSManagedObjectContext
+    /// The task of the request. Set before the request enters the pool, and resumed once.
+    var continuation: CheckedContinuation<Void, any Error>?
+    /// The place in the queue; nil if the request has not been queued.
+    var ticket: Int?
+    private let work: (NSManagedObjectContext) throws -> Void
     private let timeout: Duration?
+    /// When the request began to wait; nil without an observer.
+    private let start = StoreObservation.current.map { _ in ContinuousClock.now }
     /// What the observer calls this request.
     private let observed: (any Sendable)?
     private let isCancelled = Atomic<Bool>(false)
     /// Whether the end was noticed while the request ran: a statement may have been interrupted.
     private let hasBeenEnded = Atomic<Bool>(false)
 
-    init(timeout: Duration?, observed: (any Sendable)?) {
+    init(
+        timeout: Duration?, observed: (any Sendable)?, makeContext: @escaping () -> NSManagedObjectContext,
+        work: @escaping (NSManagedObjectContext) throws -> Void
+    ) {
         self.timeout = timeout
         self.observed = observed
+        self.makeContext = makeContext
+        self.work = work
         deadline = timeout.map { .now + $0 }
     }
 
@@ -317,8 +323,19 @@ private final class PooledRequest: Sendable {
 
     func check() throws { if isToEnd { throw error } }
 
+    /// Ends a request that has left the queue because of its deadline or its cancellation.
+    func endInQueue() {
+        reportWait()
+        continuation?.resume(throwing: error)
+    }
+
+    /// Reports the time in the queue, to the observer that there was when the request entered it.
+    func reportWait() {
+        if let start { withObserved { StoreObservation.report(.wait, "contexts", start.duration(to: .now)) } }
+    }
+
     /// Runs the block of the request. Called on the queue of the context.
-    func run<T>(_ block: (NSManagedObjectContext) throws -> T, in context: NSManagedObjectContext) throws -> T {
+    func run(in context: NSManagedObjectContext) throws {
         try check()
         defer {
             // A reset would pin the newest state anew.
@@ -328,12 +345,12 @@ private final class PooledRequest: Sendable {
         let result = Result {
             try observing {
                 try FetchInterruption.interrupting(when: { self.isToEnd }) {
-                    try context.throwingFailedReads { try block(context) }
+                    try context.throwingFailedReads { try work(context) }
                 }
             }
         }
         if hasBeenEnded.load(ordering: .relaxed) { throw error }
-        return try result.get()
+        try result.get()
     }
 
     /// Runs work for the request on a thread that does not belong to its task.

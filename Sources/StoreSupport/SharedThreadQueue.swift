@@ -42,7 +42,9 @@ package final class SharedThreadQueue: Sendable {
     }
 
     /// Executes work after all that was submitted before, and returns at once.
-    package func async(_ work: @escaping () -> Void) {
+    ///
+    /// - Parameter isNext: Whether the caller's own work is about to end. If it has a turn, no other thread is woken for this queue.
+    package func async(isNext: Bool = false, _ work: @escaping () -> Void) {
         guard takesTurns else {
             // Unsafe because the work is executed once, on the queue.
             nonisolated(unsafe) let work = work
@@ -53,7 +55,7 @@ package final class SharedThreadQueue: Sendable {
             defer { state.isEntered = true }
             return !state.isEntered
         }
-        if enters { SharedThreads.shared.enter(self) }
+        if enters { SharedThreads.shared.enter(self, isNext: isNext) }
     }
 
     /// Executes work after all that was submitted before, and returns its result.
@@ -120,9 +122,14 @@ package final class SharedThreads: Sendable {
         state.withLock { $0.limit = max($0.limit, min(connectionCount, 64) + 8) }
     }
 
-    fileprivate func enter(_ queue: SharedThreadQueue) {
+    /// Set on the threads that take turns.
+    private static let turns = ThreadLocal<SharedThreads>()
+
+    fileprivate func enter(_ queue: SharedThreadQueue, isNext: Bool) {
+        // The thread that ends a turn looks for the next queue.
+        let waits = isNext && Self.turns.value != nil
         let (hasTurn, isToWatch) = state.withLock { state in
-            if state.turnCount < state.limit + state.addedCount {
+            if !waits, state.turnCount < state.limit + state.addedCount {
                 state.turnCount += 1
                 return (true, false)
             }
@@ -138,14 +145,16 @@ package final class SharedThreads: Sendable {
     /// another thread, because that of the last turn is still busy when the next one begins.
     private func work(_ first: SharedThreadQueue) {
         DispatchQueue(label: "SharedThreads", autoreleaseFrequency: .workItem).async { [self] in
-            var next: SharedThreadQueue? = first
-            while let queue = next {
-                let waitsAgain = queue.takeTurn()
-                next = state.withLock { state in
-                    state.endedCount &+= 1
-                    if waitsAgain { state.waiting.append(queue) }
-                    if state.waiting.count == 0 { state.addedCount = 0 }
-                    return state.next()
+            Self.turns.withValue(self) {
+                var next: SharedThreadQueue? = first
+                while let queue = next {
+                    let waitsAgain = queue.takeTurn()
+                    next = state.withLock { state in
+                        state.endedCount &+= 1
+                        if waitsAgain { state.waiting.append(queue) }
+                        if state.waiting.count == 0 { state.addedCount = 0 }
+                        return state.next()
+                    }
                 }
             }
         }

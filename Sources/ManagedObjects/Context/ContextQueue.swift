@@ -153,11 +153,12 @@ final class ContextQueue: Sendable {
         }.get()
     }
 
-    func async(_ work: @escaping () -> Void) {
+    /// - Parameter isNext: See ``SharedThreadQueue/async(isNext:_:)``.
+    func async(isNext: Bool = false, _ work: @escaping () -> Void) {
         guard let queue else { return work() }
         // Unsafe because Core Data's signature has no @Sendable; the block runs once, on the context's queue.
         nonisolated(unsafe) let work = work
-        queue.async { work() }
+        queue.async(isNext: isNext) { work() }
     }
 
     /// Runs work on this queue, after previously submitted work, with the queues of `others` held.

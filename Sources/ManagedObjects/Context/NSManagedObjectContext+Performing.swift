@@ -54,6 +54,19 @@ extension NSManagedObjectContext {
         return try result.get()
     }
 
+    /// Runs a block on the context's queue, after all blocks submitted before, and calls another one there when the block and its event
+    /// have ended. Returns immediately.
+    ///
+    /// - Parameter isNext: Whether the caller is on a queue whose block is about to end. Its thread then executes this one.
+    package final func submit(
+        isNext: Bool, _ block: @escaping () -> Void, completion: @escaping () -> Void
+    ) {
+        queue.async(isNext: isNext) { [self] in
+            run(block)
+            completion()
+        }
+    }
+
     /// Runs a block on the context's queue like `perform(_:)`, with the queues of its ancestors held, so that the block
     /// can read from them without a deadlock where an ancestor's queue waits for this one.
     final func performHoldingAncestors(_ block: @escaping () -> Void) {

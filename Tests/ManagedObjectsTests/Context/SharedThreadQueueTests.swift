@@ -85,4 +85,21 @@ import Testing
         context.performAndWait {}
         for writer in 0..<8 { #expect(orders.withLock { $0[writer] } == Array(0..<200)) }
     }
+
+    @Test func `each queue of a chain is executed, with a turn or without`() {
+        let ended = DispatchSemaphore(value: 0)
+        let order = Mutex<[Int]>([])
+        @Sendable func submit(_ number: Int) {
+            let queue = SharedThreadQueue(DispatchQueue(label: "chain"))
+            queue.async(isNext: true) {
+                order.withLock { $0.append(number) }
+                if number == 999 { ended.signal() } else { submit(number + 1) }
+            }
+            // The work before this is executed without a turn.
+            if number % 7 == 0 { DispatchQueue.global().async { queue.sync {} } }
+        }
+        submit(0)
+        #expect(ended.wait(timeout: .now() + 60) == .success)
+        #expect(order.withLock { $0 } == Array(0..<1000))
+    }
 }
