@@ -7,10 +7,6 @@ extension NSNotification.Name {
     public static let NSPersistentStoreCoordinatorStoresDidChange = NSNotification.Name(
         "_NSPersistentStoreCoordinatorStoresDidChangeNotification")
 
-    /// Stores are about to change. Posted by ubiquity only, on Apple's platforms; never posted here.
-    public static let NSPersistentStoreCoordinatorStoresWillChange = NSNotification.Name(
-        "NSPersistentStoreCoordinatorStoresWillChangeNotification")
-
     /// A store is about to be removed. The object is the coordinator.
     public static let NSPersistentStoreCoordinatorWillRemoveStore = NSNotification.Name(
         "_NSPersistentStoreCoordinatorWillRemoveStoreNotification")
@@ -19,10 +15,6 @@ extension NSNotification.Name {
     /// contains ``NSStoreUUIDKey``, ``NSPersistentStoreURLKey`` and, if the store has a history,
     /// ``NSPersistentHistoryTokenKey``: an ``NSPersistentHistoryToken`` of the last transaction.
     public static let NSPersistentStoreRemoteChange = NSNotification.Name("NSPersistentStoreRemoteChangeNotification")
-
-    /// Ubiquity has imported changes. Never posted here.
-    public static let NSPersistentStoreDidImportUbiquitousContentChanges = NSNotification.Name(
-        "NSPersistentStoreDidImportUbiquitousContentChangesNotification")
 }
 
 /// The key of the stores that were added, in a notification: an array.
@@ -39,18 +31,3 @@ public let NSPersistentStoreURLKey: String = "storeURL"
 
 /// The key of the history token in a notification of a remote change.
 public let NSPersistentHistoryTokenKey: String = "historyToken"
-
-/// The key of the ``NSPersistentStoreUbiquitousTransitionType``. Never used here.
-public let NSPersistentStoreUbiquitousTransitionTypeKey: String = "NSPersistentStoreUbiquitousTransitionTypeKey"
-
-/// The reason of a change of ubiquitous stores. Apple has withdrawn ubiquity; never used here.
-public enum NSPersistentStoreUbiquitousTransitionType: UInt, Sendable {
-    /// An account was added.
-    case accountAdded = 1
-    /// An account was removed.
-    case accountRemoved = 2
-    /// The account's content has been removed.
-    case contentRemoved = 3
-    /// The first import has completed.
-    case initialImportCompleted = 4
-}
