@@ -46,7 +46,7 @@
             let query = try #require(
                 ServerStores.execute("SELECT pg_get_viewdef('\"Note\"'::regclass)", at: url).text(0, 0))
             let former = query.replacingOccurrences(
-                of: #"CASE\s+WHEN \(*znote\.zcreatedat[^;]*?THEN (to_timestamp\([^\n]*\))\s+ELSE[^\n]*\s+END"#,
+                of: #"CASE\s+WHEN \(*(?:znote\.)?zcreatedat[^;]*?THEN (to_timestamp\([^\n]*\))\s+ELSE[^\n]*\s+END"#,
                 with: "$1",
                 options: .regularExpression)
             #expect(former != query)
