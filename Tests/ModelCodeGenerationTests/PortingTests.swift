@@ -327,7 +327,7 @@ import Testing
             .filter { $0.file.hasSuffix("Draft.swift") }
         #expect(
             hidden.map { "\($0.line): \($0.message.split(separator: "warning: ")[1])" } == [
-                "3: `@NSManaged` is not implemented by the plugin here. “title” has no accessor, because “Draft” is private."
+                "3: `@NSManaged` gets no accessor from the plugin. “title” has no accessor, because “Draft” is private."
                     + " Remove `private`, or run coral-port --fix, which writes the accessors of properties."
             ])
     }

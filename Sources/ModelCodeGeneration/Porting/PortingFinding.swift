@@ -213,7 +213,7 @@ extension PortingFinding {
         self.init(
             file: mistake.file, line: mistake.line, column: 1, code: PortingRule.managed.pattern,
             rule: PortingRule(
-                PortingRule.managed.pattern, problem: "is not implemented by the plugin here", mistake.sentence))
+                PortingRule.managed.pattern, problem: "gets no accessor from the plugin", mistake.sentence))
     }
 }
 

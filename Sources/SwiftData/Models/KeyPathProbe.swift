@@ -103,13 +103,14 @@ enum KeyPathProbe {
 struct ProbeAnswers {
     private let number: Int
 
-    /// Two answers for each type: what a computed property does to one of them may leave it as it is. The second answer for an
-    /// optional is nil.
-    static let all = [ProbeAnswers(number: 0), ProbeAnswers(number: 1)]
+    /// Three answers for each type: what a computed property does to one of them may leave it as it is. The first are ones that a
+    /// program's code expects, because an index that is out of range would stop the program; a key path that does not return its answer
+    /// is not read again. The last answer for an optional is nil.
+    static let all = (0..<3).map(ProbeAnswers.init)
 
     /// The answer of an attribute; nil if there is none for its type.
     func value<Value>(of property: TypedProperty<Value>) -> Value? {
-        if number == 1, property.isOptional, let empty = property.emptyOrDefault { return empty }
+        if number == 2, property.isOptional, let empty = property.emptyOrDefault { return empty }
         return (value(of: unwrappedType(Value.self)) as? Value) ?? property.emptyOrDefault
     }
 
@@ -119,23 +120,23 @@ struct ProbeAnswers {
             || all.allSatisfy { $0.value(of: property.valueType) != nil }
     }
 
-    private static let keys = [UUID(), UUID()]
+    private static let keys = [UUID(), UUID(), UUID()]
 
     /// A value of a type. Small numbers of both signs, because the program's own code may compute with them.
     func value(of type: any Any.Type) -> Any? {
-        let isFirst = number == 0
+        let real = [1, 5.25, -3.75][number]
         switch type {
-        case is String.Type: return isFirst ? "Bé a " : " zÀ"
-        case is Bool.Type: return isFirst
-        case is Double.Type: return isFirst ? 5.25 : -3.75
-        case is Float.Type: return isFirst ? Float(5.25) : Float(-3.75)
-        case is Decimal.Type: return isFirst ? Decimal(525) / 100 : Decimal(-375) / 100
-        case is Date.Type: return Date(timeIntervalSinceReferenceDate: isFirst ? 12_345.25 : -98_765.75)
+        case is String.Type: return ["a", "Bé a ", " zÀ"][number]
+        case is Bool.Type: return number < 2
+        case is Double.Type: return real
+        case is Float.Type: return Float(real)
+        case is Decimal.Type: return Decimal(real * 100) / 100
+        case is Date.Type: return Date(timeIntervalSinceReferenceDate: [0, 12_345.25, -98_765.75][number])
         case is UUID.Type: return Self.keys[number]
-        case is URL.Type: return URL(fileURLWithPath: isFirst ? "/a/B.c" : "/d")
-        case is Data.Type: return Data(isFirst ? [5, 2] : [3, 9, 1])
+        case is URL.Type: return URL(fileURLWithPath: ["/a", "/a/B.c", "/d"][number])
+        case is Data.Type: return Data([[1], [5, 2], [3, 9, 1]][number])
         case let integer as any FixedWidthInteger.Type:
-            func made<I: FixedWidthInteger>(_: I.Type) -> Any { isFirst ? I(5) : I(exactly: -3) ?? I(3) }
+            func made<I: FixedWidthInteger>(_: I.Type) -> Any { I(exactly: [1, 5, -3][number]) ?? I(3) }
             return made(integer)
         default: break
         }

@@ -33,6 +33,7 @@ final class Keeper {
     var name: String
     var score: Int
     var isDone = false
+    var grade = 0
     var price: Decimal = 0
     var ratio: Float = 0
     @Attribute(.ephemeral) var glow = 0
@@ -47,6 +48,8 @@ final class Keeper {
     var isOpen: Bool { !isDone }
     var distance: Int { abs(score) }
     var label: String { "\(name) \(score)" }
+    var gradeName: String { ["low", "middle", "high"][grade] }
+    var share: Int { 12 / (grade + 1) }
     var backwards: String { String(name.reversed()) }
     var wildAnimals: [Animal] { animals.filter { $0.mood == .wild } }
 }
@@ -93,6 +96,12 @@ final class EvaluatedConditionTests: StoreTestCase {
         XCTAssertEqual(try names(#Predicate { $0.backwards == "ba" }), ["ab"])
         XCTAssertEqual(try names(#Predicate { $0.label == "ab -7" }), ["ab"])
         XCTAssertEqual(try names(#Predicate { $0.wildAnimals.count == 1 }), ["ab"])
+        // Code that stops the program for a number that the store does not have.
+        ann.grade = 2
+        try context.save()
+        XCTAssertEqual(try names(#Predicate { $0.gradeName == "high" }), ["ab"])
+        XCTAssertEqual(try names(by: SortDescriptor(\.gradeName)), ["ab", "Cd"])
+        XCTAssertEqual(try names(#Predicate { $0.share == 4 }), ["ab"])
         XCTAssertEqual(try names(by: SortDescriptor(\.distance)), ["Cd", "ab"])
         XCTAssertEqual(try names(by: SortDescriptor(\.label)), ["Cd", "ab"])
         XCTAssertEqual(try names(by: SortDescriptor(\.name.localizedLowercase)), ["ab", "Cd"])
