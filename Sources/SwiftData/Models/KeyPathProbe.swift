@@ -14,6 +14,8 @@ enum KeyPathProbe {
         guard modelClass.isProbeable else { return nil }
         func read<Model: PersistentModel>(_: Model.Type) -> [ModelProperty]? {
             guard let path = keyPath as? PartialKeyPath<Model> else { return nil }
+            let valueType = type(of: keyPath).valueType
+            let isOptional = unwrappedType(valueType) != valueType
             var found: [ModelProperty]?
             for answers in ProbeAnswers.all {
                 let log = Log(answers)
@@ -24,8 +26,9 @@ enum KeyPathProbe {
                 let value: Any = probe[keyPath: path]
                 guard !log.isForeign, let last = log.properties.last, log.isAnswer(value),
                     found?.elementsEqual(log.properties, by: ===) != false,
-                    last.valueType == type(of: keyPath).valueType
-                        || last.valueType == unwrappedType(type(of: keyPath).valueType)
+                    last.valueType == valueType || last.valueType == unwrappedType(valueType),
+                    // A property that may be nil is not what the key path returns. Reading it again could unwrap the answer nil.
+                    isOptional || !last.isOptional || last.isRelationship
                 else { return nil }
                 found = log.properties
             }

@@ -34,6 +34,7 @@ final class Keeper {
     var score: Int
     var isDone = false
     var grade = 0
+    var nickname: String?
     var price: Decimal = 0
     var ratio: Float = 0
     @Attribute(.ephemeral) var glow = 0
@@ -48,6 +49,7 @@ final class Keeper {
     var isOpen: Bool { !isDone }
     var distance: Int { abs(score) }
     var label: String { "\(name) \(score)" }
+    var shownName: String { nickname! }
     var gradeName: String { ["low", "middle", "high"][grade] }
     var share: Int { 12 / (grade + 1) }
     var backwards: String { String(name.reversed()) }
@@ -98,7 +100,9 @@ final class EvaluatedConditionTests: StoreTestCase {
         XCTAssertEqual(try names(#Predicate { $0.wildAnimals.count == 1 }), ["ab"])
         // Code that stops the program for a number that the store does not have.
         ann.grade = 2
+        (ann.nickname, bob.nickname) = ("Annie", "Bobby")
         try context.save()
+        XCTAssertEqual(try names(#Predicate { $0.shownName == "Annie" }), ["ab"])
         XCTAssertEqual(try names(#Predicate { $0.gradeName == "high" }), ["ab"])
         XCTAssertEqual(try names(by: SortDescriptor(\.gradeName)), ["ab", "Cd"])
         XCTAssertEqual(try names(#Predicate { $0.share == 4 }), ["ab"])
