@@ -208,7 +208,7 @@ extension NSManagedObjectContext {
             }
             if !flag, !object.hasChanges { turnIntoFault(object) }
         } else if flag, !object.isFaultInternally {
-            let before = object.state.copy()
+            let before = object.state
             turnIntoFault(object)
             do {
                 _ = try realise(object)

@@ -14,16 +14,20 @@ import FoundationAdditions
 /// resolution of a save's conflicts, in which code of the program runs.
 ///
 /// An object's state is kept before its first change. Objects that the current event has changed are kept at once, because the
-/// context is not informed of their further changes.
+/// context is not informed of their further changes. Members of relationships are not copied: these change in place, and are marked.
 final class RestorePoint {
     private struct Kept {
         let object: NSManagedObject
         let state: ObjectState
+        /// A mark of each to-many relationship that has a state.
+        let marks: ContiguousArray<(state: ToManyState, mark: ToManyState.Mark)>
         let context: NSManagedObjectContext?
         let isRegistered: Bool
     }
 
     private let context: NSManagedObjectContext
+    /// The point of the work that this work is a part of.
+    private let outer: RestorePoint?
     private let lists: Lists
     private var kept: [ObjectIdentifier: Kept] = [:]
     /// Objects that were created after this point.
@@ -32,6 +36,7 @@ final class RestorePoint {
     /// Cost: a step for each object that the current event has changed.
     init(_ context: NSManagedObjectContext) {
         self.context = context
+        outer = context.restorePoint
         lists = Lists(context)
         for object in context.tracker.inEvent { keep(object) }
     }
@@ -40,8 +45,10 @@ final class RestorePoint {
     func keep(_ object: NSManagedObject) {
         let id = ObjectIdentifier(object)
         guard kept[id] == nil else { return }
+        var marks: ContiguousArray<(state: ToManyState, mark: ToManyState.Mark)> = []
+        object.toMany.forEachMade { marks.append(($0, $0.mark())) }
         kept[id] = Kept(
-            object: object, state: object.state.copy(), context: object.context,
+            object: object, state: object.state, marks: marks, context: object.context,
             isRegistered: context.registry.object(for: object.key) === object)
     }
 
@@ -52,11 +59,22 @@ final class RestorePoint {
         new.append(object)
     }
 
-    /// Adopts what a point within this one has kept, after its work has succeeded.
-    func adopt(_ inner: RestorePoint) {
-        kept.merge(inner.kept) { outer, _ in outer }
-        new += inner.new
+    /// Leaves what was kept to the outer point, after the work has succeeded.
+    func leaveToOuter() {
+        guard let outer else { return }
+        outer.kept.merge(kept) { outer, _ in outer }
+        outer.new += new
     }
+
+    /// Ends the listing of changes to relationships, of which an outer point may still need some.
+    func removeMarks() {
+        for (id, kept) in kept where outer?.hasKept(id) != true {
+            for (state, _) in kept.marks { state.removeMarks() }
+            kept.object.toMany.forEachMade { $0.removeMarks() }
+        }
+    }
+
+    private func hasKept(_ id: ObjectIdentifier) -> Bool { kept[id] != nil || outer?.hasKept(id) == true }
 
     /// Gives the context and its objects the state that they had. May be called repeatedly.
     func restore() {
@@ -67,7 +85,8 @@ final class RestorePoint {
         }
         var listed = Set(context.changed.map(ObjectIdentifier.init))
         for kept in kept.values {
-            kept.object.state = kept.state.copy()
+            kept.object.state = kept.state
+            for (state, mark) in kept.marks { state.restore(to: mark) }
             kept.object.context = kept.context
             if kept.object.flags.contains(.listed), listed.insert(ObjectIdentifier(kept.object)).inserted {
                 context.tracker.listAgain(kept.object)
@@ -78,6 +97,7 @@ final class RestorePoint {
         context.tracker.remove { !$0.flags.contains(.listed) }
         lists.restore(context)
         context.removePrefetchedRows()
+        removeMarks()
         (kept, new) = ([:], [])
         for object in context.tracker.inEvent { keep(object) }
     }
@@ -125,10 +145,13 @@ extension NSManagedObjectContext {
         let outer = restorePoint
         let point = RestorePoint(self)
         restorePoint = point
-        defer { restorePoint = outer }
+        defer {
+            restorePoint = outer
+            point.removeMarks()
+        }
         do {
             let result = try throwingFailedReads { try work(point) }
-            outer?.adopt(point)
+            point.leaveToOuter()
             return result
         } catch {
             point.restore()

@@ -41,13 +41,6 @@ struct ObjectState {
         case values(OwnValues)
     }
 
-    /// An independent copy: the states of to-many relationships are objects, which change in place.
-    func copy() -> ObjectState {
-        var copy = self
-        copy.toMany = toMany.copy()
-        return copy
-    }
-
     // MARK: - Reading
 
     /// Whether the values have not been read and have not been set.

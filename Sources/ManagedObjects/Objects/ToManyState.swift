@@ -9,7 +9,7 @@
 /// to one queue.
 package final class ToManyState {
     /// The added and the removed members.
-    private final class Changes {
+    fileprivate final class Changes {
         var added = KeyList()
         var removed = KeyList()
 
@@ -52,7 +52,7 @@ package final class ToManyState {
     /// The state of an inserted object: all its members are new.
     init(ofNewObject members: KeyList) {
         isLoaded = true
-        own = members
+        own.replaceAll(with: members)
         wasEmpty = true
     }
 
@@ -130,7 +130,7 @@ package final class ToManyState {
     /// Sets the members in the store, and applies the changes made before.
     func load(_ stored: ContiguousArray<ObjectKey>, positions: ContiguousArray<Int64>? = nil) {
         self.positions = positions
-        own = KeyList(stored)
+        own.replaceAll(with: KeyList(stored))
         isLoaded = true
         revision += 1
         guard let before = changes, !before.isEmpty else { return }
@@ -147,7 +147,7 @@ package final class ToManyState {
     @inline(__always)
     private func takeShared() {
         guard let run = shared else { return }
-        own = KeyList(run.keys)
+        own.replaceAll(with: KeyList(run.keys))
         shared = nil
     }
 
@@ -241,7 +241,7 @@ package final class ToManyState {
         guard isLoaded else { return }
         let (added, removed) = differences()
         isLoaded = false
-        own = KeyList()
+        own.replaceAll(with: KeyList())
         shared = nil
         stored = nil
         (wasEmpty, isReordered) = (false, false)
@@ -255,17 +255,14 @@ package final class ToManyState {
         revision += 1
         noteReplacement(by: members)
         if own.isEmpty, !isChanged { wasEmpty = true }
-        if wasEmpty {
-            own = members
-            return
-        }
+        if wasEmpty { return own.replaceAll(with: members) }
         keepStored()
         var (before, now) = (KeyList(stored ?? []), members)
         changes = Changes(
             added: KeyList(ContiguousArray(members.keys.filter { !before.contains($0) })),
             removed: KeyList(ContiguousArray(before.keys.filter { !now.contains($0) })))
         isReordered = true
-        own = members
+        own.replaceAll(with: members)
     }
 
     private func noteReplacement(by members: KeyList) {
@@ -336,16 +333,48 @@ package final class ToManyState {
         (wasEmpty, isReordered) = (false, false)
     }
 
-    func copy() -> ToManyState {
-        let copy = ToManyState(isLoaded: isLoaded)
-        copy.own = own
-        copy.shared = shared
-        copy.stored = stored
-        copy.changes = changes.map { Changes(added: $0.added, removed: $0.removed) }
-        (copy.wasEmpty, copy.isReordered) = (wasEmpty, isReordered)
-        copy.positions = positions
-        copy.edits = edits
-        return copy
+    // MARK: - Restoring
+
+    /// A moment to which a relationship can return, until its marks are removed. It costs the same in a relationship of any size,
+    /// because the members are not copied: changes after it are listed.
+    struct Mark {
+        fileprivate let own: Int
+        fileprivate let shared: MemberBatch.Run?
+        fileprivate let isLoaded: Bool
+        fileprivate let changes: Changes?
+        fileprivate let added: Int
+        fileprivate let removed: Int
+        fileprivate let wasEmpty: Bool
+        fileprivate let stored: ContiguousArray<ObjectKey>?
+        fileprivate let isReordered: Bool
+        fileprivate let positions: ContiguousArray<Int64>?
+        fileprivate let newPositions: ContiguousArray<Int64>?
+        fileprivate let edits: MemberEdits?
+    }
+
+    func mark() -> Mark {
+        Mark(
+            own: own.mark(), shared: shared, isLoaded: isLoaded, changes: changes, added: changes?.added.mark() ?? 0,
+            removed: changes?.removed.mark() ?? 0, wasEmpty: wasEmpty, stored: stored, isReordered: isReordered,
+            positions: positions, newPositions: newPositions, edits: edits)
+    }
+
+    /// Returns to the state that the relationship had at a mark, which stays. Cost: a step for each change.
+    func restore(to mark: Mark) {
+        own.restore(to: mark.own)
+        mark.changes?.added.restore(to: mark.added)
+        mark.changes?.removed.restore(to: mark.removed)
+        (changes, shared, isLoaded) = (mark.changes, mark.shared, mark.isLoaded)
+        (wasEmpty, stored, isReordered) = (mark.wasEmpty, mark.stored, mark.isReordered)
+        (positions, newPositions, edits) = (mark.positions, mark.newPositions, mark.edits)
+        revision += 1
+    }
+
+    /// Ends the listing of changes.
+    func removeMarks() {
+        own.removeMarks()
+        changes?.added.removeMarks()
+        changes?.removed.removeMarks()
     }
 
     // MARK: - Steps of undo

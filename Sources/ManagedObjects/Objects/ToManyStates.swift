@@ -18,8 +18,6 @@ struct ToManyStates: RandomAccessCollection, ExpressibleByArrayLiteral {
         var run: MemberBatch.Run? {
             @inline(__always) get { if case .run(let run) = self { run } else { nil } }
         }
-
-        func copy() -> Entry { state.map { .state($0.copy()) } ?? self }
     }
 
     private var first = Entry.none
@@ -54,15 +52,6 @@ struct ToManyStates: RandomAccessCollection, ExpressibleByArrayLiteral {
         if case .state(let state) = first { body(state) }
         guard let others else { return }
         for case .state(let state) in others { body(state) }
-    }
-
-    /// Independent copies of the states.
-    func copy() -> ToManyStates {
-        guard hasStates else { return self }
-        var copy = self
-        copy.first = first.copy()
-        copy.others = others.map { ContiguousArray($0.map { $0.copy() }) }
-        return copy
     }
 
     // MARK: - One relationship

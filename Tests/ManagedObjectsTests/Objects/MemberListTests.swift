@@ -47,6 +47,107 @@ struct MemberListTests {
         #expect(Array(list.keys) == array)
     }
 
+    @Test(arguments: [1, 2, 3, 4, 5, 6] as [UInt64])
+    func `a list returns to its marks after random changes`(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        var list = KeyList(ContiguousArray((1...Int(seed * 11)).map(Self.key)))
+        var marks: [(mark: Int, keys: [ObjectKey])] = []
+        var restored = 0
+        for step in 0..<6000 {
+            let key = Self.key(Int.random(in: 1...90, using: &random))
+            let isMember = list.contains(key)
+            switch Int.random(in: 0..<40, using: &random) {
+            case 0: marks.append((list.mark(), Array(list.keys)))
+            case 1 where !marks.isEmpty:
+                marks.removeSubrange((Int.random(in: marks.indices, using: &random) + 1)...)
+                list.restore(to: marks[marks.count - 1].mark)
+                #expect(Array(list.keys) == marks[marks.count - 1].keys, "step \(step)")
+                restored += 1
+            case 2 where step.isMultiple(of: 9):
+                list.removeMarks()
+                marks = []
+            case 3: list.closeGaps()
+            case 4 where !isMember: list.insert(key, at: Int.random(in: 0...list.count, using: &random))
+            case 5: list.replace { $0.number < 1000 ? $0 : Self.key(Int($0.number) + 1_000_000) }
+            case 6: list.replace(key, by: Self.key(1000 + step))
+            case 7 where step.isMultiple(of: 5): list.replaceAll(with: KeyList(list.keys))
+            case 8..<22: if !isMember { list.append(key) }
+            case 22..<26: if let last = list.last { list.remove(last, keepsOrder: true) }
+            default: list.remove(key, keepsOrder: Bool.random(using: &random))
+            }
+            let areMembers = list.keys.prefix(3).allSatisfy { list.contains($0) }
+            #expect(areMembers, "step \(step)")
+        }
+        #expect(restored > 20)
+        let positions = list.keys.map { list.position(of: $0) }
+        #expect(positions == Array(0..<list.count))
+    }
+
+    @Test(arguments: [1, 2, 3, 4] as [UInt64])
+    func `a state returns to its marks after random changes`(seed: UInt64) {
+        struct Picture: Equatable {
+            var members: [ObjectKey], added: Set<ObjectKey>, removed: Set<ObjectKey>, isChanged: Bool, isLoaded: Bool
+        }
+        func picture(_ state: ToManyState) -> Picture {
+            let (added, removed) = state.differences()
+            return Picture(
+                members: state.isLoaded ? Array(state.members.keys) : [], added: Set(added), removed: Set(removed),
+                isChanged: state.isChanged, isLoaded: state.isLoaded)
+        }
+        var random = SeededGenerator(seed: seed)
+        let stored = ContiguousArray((1...40).map(Self.key))
+        let state = ToManyState(isLoaded: false)
+        var marks: [(mark: ToManyState.Mark, picture: Picture)] = []
+        for step in 0..<2000 {
+            let number = Int.random(in: 1...60, using: &random)
+            switch Int.random(in: 0..<30, using: &random) {
+            case 0: marks.append((state.mark(), picture(state)))
+            case 1 where !marks.isEmpty:
+                marks.removeSubrange((Int.random(in: marks.indices, using: &random) + 1)...)
+                state.restore(to: marks[marks.count - 1].mark)
+                #expect(picture(state) == marks[marks.count - 1].picture, "step \(step)")
+            case 2 where !state.isLoaded: state.load(stored)
+            case 3 where state.isLoaded: state.commit()
+            case 4 where state.isLoaded: state.unload()
+            case 5 where state.isLoaded: state.replaceMembers(KeyList(ContiguousArray(state.members.keys.reversed())))
+            case 6: state.removeFromAll([Self.key(number)])
+            case 7 where step.isMultiple(of: 9):
+                state.removeMarks()
+                marks = []
+            case 8..<18 where state.isLoaded || number > 40: state.add(Self.key(number))
+            default: state.remove(Self.key(number), keepsOrder: Bool.random(using: &random))
+            }
+        }
+    }
+
+    @Test func `what failing work returns to is no copy of the members`() throws {
+        let (note, context, folder) = try note(items: 500)
+        let index = try #require(note.layout.toMany.firstIndex { $0.name == "items" })
+        let state = note.loadedToManyState(at: index)
+        func place() -> UnsafePointer<ObjectKey>? { state.members.keys.withUnsafeBufferPointer(\.baseAddress) }
+        let last = try #require(state.members.last)
+        state.remove(last, keepsOrder: true)
+        state.add(last)
+        // Mapped, because an array of the keys would share their memory.
+        let before = (place: place(), keys: state.members.keys.map { $0 })
+        try context.restoringOnError { point in
+            point.keep(note)
+            state.remove(last, keepsOrder: true)
+            #expect(place() == before.place && state.count == 499)
+        }
+        struct Failure: Error {}
+        #expect(throws: Failure.self) {
+            try context.restoringOnError { point in
+                point.keep(note)
+                state.add(last)
+                for key in before.keys[100..<400] { state.remove(key, keepsOrder: true) }
+                throw Failure()
+            }
+        }
+        #expect(Array(state.members.keys) == Array(before.keys.dropLast()))
+        _ = folder
+    }
+
     @Test(arguments: [1, 2, 3, 4] as [UInt64])
     func `a state lists the differences between the members and those in the store`(seed: UInt64) {
         var random = SeededGenerator(seed: seed)

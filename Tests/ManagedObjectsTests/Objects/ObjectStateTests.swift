@@ -243,14 +243,4 @@ struct ObjectStateTests {
         state.realiseWithoutContext()
         #expect(!state.isWithoutValues)
     }
-
-    @Test func `a copy does not see later changes of members`() throws {
-        var state = ObjectState()
-        let members = ToManyState(isLoaded: true)
-        state.toMany.setState(members, at: 0)
-        let copy = state.copy()
-        _ = members.add(ObjectKey(store: 1, entity: 0, number: 9))
-        #expect(members.isChanged)
-        #expect(try #require(copy.toMany[0]).isChanged == false)
-    }
 }

@@ -238,6 +238,29 @@ let changes: [Operation] = [
         let notes = try scene.notes(count)
         try merge(count, of: notes, scene, meter)
     },
+    Operation("merge-members", "100 members more, each saved and merged into a context with n members", sizes: medium) {
+        count, meter in
+        let scene = try Scene()
+        let folder = scene.make("Folder")
+        let notes = try scene.notes(count, in: folder)
+        try scene.context.save()
+        _ = (folder.value(forKey: "notes") as? NSSet)?.count
+        scene.make("Note").setValue(folder, forKey: "folder")
+        let writer = scene.anotherContext()
+        let owner = writer.object(with: folder.objectID)
+        try meter.measure {
+            for _ in 0..<100 {
+                let note = NSEntityDescription.insertNewObject(forEntityName: "Note", into: writer)
+                note.setValue(owner, forKey: "folder")
+                try writer.save()
+                NSManagedObjectContext.mergeChanges(
+                    fromRemoteContextSave: [
+                        NSInsertedObjectsKey: [note.objectID], NSUpdatedObjectsKey: [owner.objectID],
+                    ], into: [scene.context])
+            }
+        }
+        withExtendedLifetime(notes) {}
+    },
     Operation("unique-moves", "n unique values that change places, the store wins", sizes: [250, 1000, 4000]) {
         count, meter in
         let scene = try Scene(Library.uniqueModel())
