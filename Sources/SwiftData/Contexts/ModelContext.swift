@@ -10,8 +10,8 @@ import ManagedObjects
 //
 // - `Models`: `ModelClass` resolves a class's `schemaMetadata` once. Each `ModelProperty` finds its slot by the
 //   engine's `PropertyName`. A `ModelRecord` has the values of one model: its own until insertion, afterwards those of
-//   the row. Key paths that are not in the table of a class, such as `\.owner?.name`, are read once from a probe that
-//   notes what is read (`KeyPathProbe`).
+//   the row. Key paths that are not in the table of a class, such as `\.owner?.name`, are compared with its key paths part
+//   by part (`KeyPathComponents`).
 // - `Values`: `ValueForm` says how a type is stored, from its metadata (`TypeLayout`). `ElementEncoder` and
 //   `ElementDecoder` convert structures to the columns of a composite.
 // - `Schema`: `SchemaBuilder` makes entities from classes, `Inverses` finds inverses, `ManagedModelBuilder` makes the

@@ -63,8 +63,7 @@ struct ModelFetch<T: PersistentModel> {
 
     private func name(_ keyPath: PartialKeyPath<T>) throws -> String {
         let modelClass = ModelClass.of(T.self)
-        if let property = modelClass.property(keyPath) { return property.name }
-        if let path = KeyPathProbe.path(of: keyPath, in: modelClass) { return path.map(\.name).joined(separator: ".") }
+        if let path = modelClass.path(of: keyPath) { return path.map(\.name).joined(separator: ".") }
         throw SwiftDataError.unsupportedKeyPath.because(
             "\(modelClass.name) has no persisted property at this key path.")
     }
@@ -200,8 +199,8 @@ enum FetchOrder {
     }
 
     private static func name(of keyPath: AnyKeyPath, in modelClass: ModelClass) -> String? {
-        let path = modelClass.property(keyPath).map { [$0] } ?? KeyPathProbe.path(of: keyPath, in: modelClass)
-        guard let path, let last = path.last, !last.isToMany, !last.isEphemeral, case .primitive? = last.form
+        guard let path = modelClass.path(of: keyPath), let last = path.last, !last.isToMany, !last.isEphemeral,
+            case .primitive? = last.form
         else { return nil }
         return path.map(\.name).joined(separator: ".")
     }

@@ -15,18 +15,11 @@ final class ModelClass: @unchecked Sendable {  // because it is immutable but fo
     private let byKeyPath: [AnyKeyPath: ModelProperty]
     private let addresses: KeyPathTable
     private let byName: [String: ModelProperty]
-    /// Key paths of other spellings, such as those of inherited properties with the subclass as root.
-    private var otherKeyPaths: [AnyKeyPath: ModelProperty?] = [:]
+    /// The properties by the texts of their key paths, see `KeyPathComponents`.
+    private let byText: [String: ModelProperty]
+    /// Key paths that are not in the table, such as those of several parts; without properties if they lead elsewhere.
+    private var otherKeyPaths: [AnyKeyPath: [ModelProperty]] = [:]
     private let lock = NSLock()
-
-    /// Whether probes can answer for each property of the class, and of those that its relationships lead to.
-    var isProbeable: Bool {
-        if let known = lock.withLock({ probeable }) { return known }
-        let found = Self.reachable(from: [type]).allSatisfy { $0.properties.allSatisfy(ProbeAnswers.exist) }
-        lock.withLock { probeable = found }
-        return found
-    }
-    private var probeable: Bool?
 
     private static let known = Mutex<[ObjectIdentifier: ModelClass]>([:])
 
@@ -83,12 +76,18 @@ final class ModelClass: @unchecked Sendable {  // because it is immutable but fo
         addresses = KeyPathTable(count: properties.count)
         byName = Dictionary(properties.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         byKeyPath = Dictionary(properties.map { ($0.keyPath, $0) }, uniquingKeysWith: { first, _ in first })
+        byText = Dictionary(
+            properties.compactMap { property in
+                KeyPathComponents.texts(of: property.keyPath).map { ($0.joined(separator: "."), property) }
+            }, uniquingKeysWith: { first, _ in first })
     }
 
     private var allGroups: [any PropertyGroups] { (superclass?.allGroups ?? []) + groups }
 
+    var inheritedProperties: [ModelProperty] { superclass?.properties ?? [] }
+
     /// The properties that the class itself declares.
-    var ownProperties: ArraySlice<ModelProperty> { properties.dropFirst(superclass?.properties.count ?? 0) }
+    var ownProperties: ArraySlice<ModelProperty> { properties.dropFirst(inheritedProperties.count) }
 
     func isKind(of other: ModelClass) -> Bool {
         var current: ModelClass? = self
@@ -101,13 +100,22 @@ final class ModelClass: @unchecked Sendable {  // because it is immutable but fo
 
     /// The property of a key path; nil if the key path leads elsewhere.
     func property(_ keyPath: AnyKeyPath) -> ModelProperty? {
-        if let found = byKeyPath[keyPath] { return found }
-        if let known = lock.withLock({ otherKeyPaths[keyPath] }) { return known }
-        let probed = KeyPathProbe.path(of: keyPath, in: self)
-        let found = probed?.count == 1 ? probed?.first : nil
-        lock.withLock { otherKeyPaths[keyPath] = .some(found) }
-        return found
+        let path = path(of: keyPath)
+        return path?.count == 1 ? path?.first : nil
     }
+
+    /// The properties that a key path leads through; nil if it leads elsewhere.
+    func path(of keyPath: AnyKeyPath) -> [ModelProperty]? {
+        if let found = byKeyPath[keyPath] { return [found] }
+        let known = lock.withLock { otherKeyPaths[keyPath] }
+        // Found without the lock, because the classes of other models are described meanwhile.
+        let found = known ?? KeyPathComponents.path(of: keyPath, in: self) ?? []
+        if known == nil { lock.withLock { otherKeyPaths[keyPath] = found } }
+        return found.isEmpty ? nil : found
+    }
+
+    /// The property whose key path has a text.
+    func property(withText text: String) -> ModelProperty? { byText[text] }
 
     /// The property with a name, which for a composite may be followed by the path of an element.
     func property(named name: String) -> ModelProperty? {

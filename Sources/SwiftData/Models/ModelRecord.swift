@@ -33,16 +33,9 @@ public final class ModelRecord {
         /// The last values of an object that is about to be deleted.
         var lastValues: [Any?]?
         var temporaryIdentifier: PersistentIdentifier?
-        /// What a probe reads is noted, and nothing else is done.
-        var probe: KeyPathProbe.Log?
     }
 
     init(_ modelClass: ModelClass) { classReference = .passUnretained(modelClass) }
-
-    init(_ modelClass: ModelClass, probe: KeyPathProbe.Log) {
-        classReference = .passUnretained(modelClass)
-        madeOwn.probe = probe
-    }
 
     /// The record of an object that was fetched or reached by a relationship.
     init(_ modelClass: ModelClass, _ object: ModelObject, in context: RecordContext?) {
@@ -251,9 +244,6 @@ public final class ModelRecord {
         if property.index < values.count, let stored = values[property.index] {
             if isExactly(stored, Value.self, id: property.valueID) { return exactly(stored, as: Value.self) }
             if let value = stored as? Value { return value }
-        }
-        if let probe = own?.probe {
-            if let value = probe.value(of: property, by: self) { return value }
         }
         return property.missingValue(of: modelClass)
     }

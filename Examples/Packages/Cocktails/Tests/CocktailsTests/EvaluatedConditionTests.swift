@@ -53,6 +53,11 @@ final class Keeper {
     var gradeName: String { ["low", "middle", "high"][grade] }
     var share: Int { 12 / (grade + 1) }
     var backwards: String { String(name.reversed()) }
+    var capped: Int { min(score, 100) }
+    var shownText: String { name.isEmpty ? "-" : name }
+    var short: String { String(name.prefix(30)) }
+    var alias: String? { nickname?.isEmpty == true ? nil : nickname }
+    var rounded: Float { (ratio * 100).rounded() / 100 }
     var wildAnimals: [Animal] { animals.filter { $0.mood == .wild } }
 }
 
@@ -109,6 +114,22 @@ final class EvaluatedConditionTests: StoreTestCase {
         XCTAssertEqual(try names(by: SortDescriptor(\.distance)), ["Cd", "ab"])
         XCTAssertEqual(try names(by: SortDescriptor(\.label)), ["Cd", "ab"])
         XCTAssertEqual(try names(by: SortDescriptor(\.name.localizedLowercase)), ["ab", "Cd"])
+    }
+
+    /// Most of their values are those of the stored property.
+    func testComputedPropertiesThatDifferForFewValuesAreEvaluated() throws {
+        let long = String(repeating: "long", count: 10)
+        let (empty, big) = (Keeper(name: "", score: 200), Keeper(name: long, score: 150))
+        (empty.nickname, big.ratio) = ("", 0.125)
+        for keeper in [empty, big] { context.insert(keeper) }
+        try context.save()
+        XCTAssertEqual(try names(#Predicate { $0.capped == 100 }), ["", long])
+        XCTAssertEqual(try names(#Predicate { $0.shownText == "-" }), [""])
+        XCTAssertEqual(try names(#Predicate { $0.short.count == 30 }), [long])
+        XCTAssertEqual(try names(#Predicate { $0.alias == nil }), ["", long])
+        XCTAssertEqual(try names(#Predicate { $0.rounded == 0.13 }), [long])
+        let order = FetchDescriptor<Keeper>(sortBy: [SortDescriptor(\.capped), SortDescriptor(\.name, order: .reverse)])
+        XCTAssertEqual(try context.fetch(order).map(\.name), [long, ""])
     }
 
     func testInheritedPropertiesOfEveryFormAreCompared() throws {
