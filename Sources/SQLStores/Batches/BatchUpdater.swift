@@ -102,9 +102,12 @@ struct BatchUpdater<Transaction: RowTransaction> {
         _ selection: BatchSelection, assignments: BatchAssignments, returnsKeys: Bool
     ) throws -> (keys: [ObjectKey], count: Int) {
         let columns = assignments.sources.compactMap { entity.columns[$0.slot] }
+        let subentities = try entity.entity.subtree.dropFirst().compactMap(batch.schema.entity(at:)).filter {
+            try !derived(of: $0, from: assignments).isEmpty
+        }
         let needsKeys =
             returnsKeys || batch.recordsHistory || batch.dialect.numbersParameters
-            || columns.contains(where: \.hasStorageByte)
+            || columns.contains(where: \.hasStorageByte) || !subentities.isEmpty
         var keys: [ObjectKey] = []
         let rows: SQLRestriction
         let arguments: [ColumnValue]
@@ -120,7 +123,14 @@ struct BatchUpdater<Transaction: RowTransaction> {
             rows = .keys
             arguments = [.text(batch.dialect.value(of: numbers))]
         }
-        let count = try run(assignments, rows: rows, arguments)
+        let all = try assignments.sources + derived(of: entity, from: assignments)
+        let count = try run(all, of: entity, with: [.versionIncrement()], rows: rows, arguments)
+        for subentity in subentities {
+            let numbers = keys.lazy.filter { Int($0.entity) == subentity.entity.index }.map(\.number)
+            guard !numbers.isEmpty else { continue }
+            let own = try derived(of: subentity, from: assignments)
+            _ = try run(own, of: subentity, rows: .keys, [.text(batch.dialect.value(of: Array(numbers)))])
+        }
         if batch.recordsHistory {
             let slots = assignments.sources.map(\.slot)
             for key in keys {
@@ -132,9 +142,9 @@ struct BatchUpdater<Transaction: RowTransaction> {
     }
 
     private mutating func run(
-        _ assignments: BatchAssignments, rows: SQLRestriction, _ arguments: [ColumnValue]
+        _ all: [(slot: Int, source: BatchAssignments.Source)], of entity: SQLEntity, with others: [SQLAssignment] = [],
+        rows: SQLRestriction, _ arguments: [ColumnValue]
     ) throws -> Int {
-        let all = try assignments.sources + derived(from: assignments)
         var sets: [SQLAssignment] = []
         for (slot, source) in all {
             guard let column = entity.columns[slot] else { continue }
@@ -157,16 +167,21 @@ struct BatchUpdater<Transaction: RowTransaction> {
             }
         }
         for argument in arguments { bound.append(argument) }
-        let update = SQLUpdate(entity.table, as: "t0", set: sets + [.versionIncrement()], where: rows)
+        let update = SQLUpdate(entity.table, as: "t0", set: sets + others, where: rows)
         return try batch.run(SQLQuery(update, bound.values, in: batch.dialect))
     }
 
-    /// The new values of attributes that are derived from assigned attributes of the same row. Triggers update those of
-    /// other rows.
-    private func derived(from assignments: BatchAssignments) throws -> [(slot: Int, source: BatchAssignments.Source)] {
+    /// The new values of attributes that an entity derives from assigned attributes of the same row. Triggers update those of
+    /// other rows. Those that only a subentity has are set by a second statement, for its rows.
+    private func derived(
+        of owner: SQLEntity, from assignments: BatchAssignments
+    ) throws -> [(slot: Int, source: BatchAssignments.Source)] {
+        let isSubentity = owner.entity !== entity.entity
         var derived: [(slot: Int, source: BatchAssignments.Source)] = []
-        for (slot, description) in entity.entity.slots.enumerated() {
-            guard let derivation = description.attribute?.derivation, derivation.isOwn else { continue }
+        for (slot, description) in owner.entity.slots.enumerated() {
+            guard let derivation = description.attribute?.derivation, derivation.isOwn, owner.columns[slot] != nil,
+                !isSubentity || description.name.flatMap(entity.entity.slot(named:)) == nil
+            else { continue }
             let origin: (name: String, function: PredicateFunctions.Name?)
             switch derivation {
             case .now:
@@ -179,7 +194,12 @@ struct BatchUpdater<Transaction: RowTransaction> {
             case .count, .sum, .related, .relatedText: continue
             }
             let changed = assignments.sources.first { $0.slot == entity.entity.slot(named: origin.name) }
-            switch (changed?.source, origin.function) {
+            var source = changed?.source
+            if isSubentity, case .expression? = source, let column = changed.flatMap({ entity.columns[$0.slot] }) {
+                // The first statement has computed it.
+                source = .expression(SQLFragment("t0.\(column.name)", []))
+            }
+            switch (source, origin.function) {
             case (nil, _): continue
             case (.value(.string(let text))?, .some):
                 derived.append((slot, .value(OwnDerivations.value(of: derivation, source: .string(text), now: 0))))

@@ -52,7 +52,9 @@ struct UniqueValues {
                 }
                 guard !wanted.isEmpty else { continue }
                 let found = try search(entity, constraint, wanted, leaving(constraint, of: entity))
-                let name = ([entity.table] + constraint.names).joined(separator: ",")
+                // Entities of one table may have properties of one name in several columns.
+                let columns = constraint.slots.compactMap { entity.columns[$0]?.name }
+                let name = ([entity.table] + columns).joined(separator: ",")
                 for (index, change) in wanted.enumerated() {
                     let own = ObjectKey(
                         store: store, entity: UInt16(truncatingIfNeeded: entity.entity.index), number: change.key)

@@ -277,4 +277,58 @@ struct BatchRequestTests {
         try context.execute(update)
         #expect(try key() == nil)
     }
+
+    @Test(arguments: TestStores.sqlTypes) func `attributes that a subentity derives are updated`(type: String) throws {
+        func derived(_ name: String, _ format: String) -> NSDerivedAttributeDescription {
+            let attribute = NSDerivedAttributeDescription()
+            (attribute.name, attribute.isOptional) = (name, true)
+            attribute.attributeType = format == "now()" ? .dateAttributeType : .stringAttributeType
+            attribute.derivationExpression = NSExpression(format: format)
+            return attribute
+        }
+        let animal = NotesModel.entity(
+            "Animal",
+            [NotesModel.attribute("name", .stringAttributeType), NotesModel.attribute("sound", .stringAttributeType)])
+        let cat = NotesModel.entity("Cat", [derived("key", "uppercase:(name)")])
+        let dog = NotesModel.entity("Dog", [derived("key", "canonical:(name)"), derived("copy", "name")])
+        let puppy = NotesModel.entity("Puppy", [derived("time", "now()")])
+        dog.subentities = [puppy]
+        animal.subentities = [cat, dog]
+        let model = NSManagedObjectModel()
+        model.entities = [animal, cat, dog, puppy]
+        let stack = try TestStack(model: model, type: type)
+        let context = stack.context()
+        for name in ["Animal", "Cat", "Dog", "Puppy"] {
+            _ = context.insert(name, ["name": "old", "sound": "Wuff"])
+        }
+        try context.save()
+        func values(_ entity: String, _ key: String) throws -> String? {
+            let fresh = stack.context()
+            return try fresh.all(entity).map { $0.value(forKey: key) as? String ?? "-" }.sorted().joined(separator: " ")
+        }
+        let time = try #require(try context.all("Puppy").first?.value(forKey: "time") as? Date)
+        let update = NSBatchUpdateRequest(entityName: "Animal")
+        update.propertiesToUpdate = ["name": "É"]
+        update.resultType = .updatedObjectsCountResultType
+        #expect((try context.execute(update) as? NSBatchUpdateResult)?.result as? Int == 4)
+        #expect(try values("Cat", "key") == "É")
+        #expect(try values("Dog", "key") == "e e")
+        #expect(try values("Dog", "copy") == "É É")
+        let fresh = stack.context()
+        let later = try #require(try fresh.all("Puppy").first?.value(forKey: "time") as? Date)
+        #expect(later > time)
+        // Only the rows that the predicate selects, by the values before the update.
+        update.predicate = NSPredicate(format: "name == 'É'")
+        update.propertiesToUpdate = ["name": NSExpression(forKeyPath: "sound")]
+        if type == NSSQLiteStoreType {
+            try context.execute(update)
+            #expect(try values("Cat", "key") == "WUFF")
+            #expect(try values("Dog", "key") == "wuff wuff")
+            #expect(try values("Dog", "copy") == "Wuff Wuff")
+        } else {
+            // PostgreSQL does not have the function.
+            #expect(throws: CocoaError.self) { try context.execute(update) }
+            #expect(try values("Dog", "key") == "e e")
+        }
+    }
 }

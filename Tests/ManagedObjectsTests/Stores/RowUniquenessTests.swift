@@ -33,6 +33,37 @@ import class FoundationAdditions.NSSortDescriptor
         #expect(try bench.rows.count(matching: bench.query("Person"), generation: nil) == 3)
     }
 
+    /// Both have a column for the value, in one table.
+    @Test(arguments: RowStoreTests.types) func `entities of one root have equal values of attributes of one name`(
+        type: String
+    ) throws {
+        let thing = NotesModel.entity("Thing", [])
+        let subentities = ["Left", "Right"].map { name in
+            let entity = NotesModel.entity(name, [NotesModel.attribute("code", .stringAttributeType)])
+            entity.uniquenessConstraints = [["code"]]
+            return entity
+        }
+        thing.subentities = subentities
+        let model = NSManagedObjectModel()
+        model.entities = [thing] + subentities
+        let stack = try TestStack(model: model, type: type)
+        let context = stack.context()
+        _ = context.insert("Left", ["code": "stored"])
+        try context.save()
+        let other = stack.context()
+        other.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+        // The conflict over one value makes all of them be looked for.
+        for (name, code) in [("Left", "stored"), ("Left", "new"), ("Right", "new"), ("Right", "stored")] {
+            _ = other.insert(name, ["code": code])
+        }
+        try other.save()
+        let fresh = stack.context()
+        let codes = try ["Left", "Right"].map { name in
+            try fresh.all(name).compactMap { $0.value(forKey: "code") as? String }.sorted()
+        }
+        #expect(codes == [["new", "stored"], ["new", "stored"]])
+    }
+
     @Test(arguments: RowStoreTests.types) func `two rows of one plan cannot have equal values`(type: String) throws {
         let bench = try bench(type)
         let error = #expect(throws: SaveConflicts.self) {
