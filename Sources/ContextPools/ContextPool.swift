@@ -32,6 +32,8 @@ public final class ContextPool: Sendable {
         var waiting: [Int: PooledRequest] = [:]
         var first = 0
         var next = 0
+        /// The deadlines of queued requests, and of some that have left the queue.
+        var deadlines = Deadlines()
         /// The next point in time at which the deadlines of queued requests are checked; nil if none has a deadline.
         var check: ContinuousClock.Instant?
         var isClosed = false
@@ -45,16 +47,38 @@ public final class ContextPool: Sendable {
             request.ticket = next
             waiting[next] = request
             next += 1
-            return request.deadline.map { planCheck(at: $0) } ?? false
+            guard let deadline = request.deadline else { return false }
+            deadlines.insert(deadline, ticket: next - 1)
+            return planCheck(at: deadline)
         }
 
         /// Removes the first request of the queue.
         mutating func popFirst() -> PooledRequest? {
             while first < next {
                 defer { first += 1 }
-                if let request = waiting.removeValue(forKey: first) { return request }
+                if let request = remove(first) { return request }
             }
             return nil
+        }
+
+        /// Removes a request from the queue, if it is still there.
+        mutating func remove(_ ticket: Int) -> PooledRequest? {
+            defer { if waiting.isEmpty { deadlines.removeAll() } }
+            return waiting.removeValue(forKey: ticket)
+        }
+
+        /// Removes the requests whose deadlines are past.
+        mutating func removeEnded() -> [PooledRequest] {
+            var ended: [PooledRequest] = []
+            while let earliest = deadlines.first {
+                if let request = waiting[earliest.ticket] {
+                    guard request.isToEnd else { break }
+                    waiting[earliest.ticket] = nil
+                    ended.append(request)
+                }
+                deadlines.removeFirst()
+            }
+            return ended
         }
 
         /// Plans a check at a deadline, unless there is an earlier one.
@@ -232,17 +256,8 @@ public final class ContextPool: Sendable {
     private func checkDeadlines(planned: ContinuousClock.Instant) {
         let (ended, next) = state.withLock { state in
             if state.check == planned { state.check = nil }
-            var ended: [PooledRequest] = []
-            var next: ContinuousClock.Instant?
-            for (ticket, request) in state.waiting {
-                guard let deadline = request.deadline else { continue }
-                if request.isToEnd {
-                    state.waiting[ticket] = nil
-                    ended.append(request)
-                } else {
-                    next = min(next ?? deadline, deadline)
-                }
-            }
+            let ended = state.removeEnded()
+            let next = state.deadlines.first?.time
             return (ended, next.flatMap { state.planCheck(at: $0) ? $0 : nil })
         }
         for request in ended { request.endInQueue() }
@@ -252,7 +267,7 @@ public final class ContextPool: Sendable {
     /// Removes a cancelled request from the queue, unless it already has a slot.
     private func dequeue(_ request: PooledRequest) {
         let isQueued = state.withLock { state in
-            request.ticket.map { state.waiting.removeValue(forKey: $0) != nil } ?? false
+            request.ticket.map { state.remove($0) != nil } ?? false
         }
         if isQueued { request.endInQueue() }
     }
@@ -272,94 +287,5 @@ public final class ContextPool: Sendable {
             begin(next, isNext: true)
         }
         for closer in closers { closer.resume() }
-    }
-}
-
-/// The work of one request, its deadline and its cancellation. The pool's lock guards the place in the queue; the rest is set before the
-/// request enters the pool, and used by the one that has taken it from there.
-private final class PooledRequest: @unchecked Sendable {  // because of this
-    let deadline: ContinuousClock.Instant?
-    let makeContext: () -> NSManagedObjectContext
-    /// The task of the request. Set before the request enters the pool, and resumed once.
-    var continuation: CheckedContinuation<Void, any Error>?
-    /// The place in the queue; nil if the request has not been queued.
-    var ticket: Int?
-    private let work: (NSManagedObjectContext) throws -> Void
-    private let timeout: Duration?
-    /// When the request began to wait; nil without an observer.
-    private let start = StoreObservation.current.map { _ in ContinuousClock.now }
-    /// What the observer calls this request.
-    private let observed: (any Sendable)?
-    private let isCancelled = Atomic<Bool>(false)
-    /// Whether the end was noticed while the request ran: a statement may have been interrupted.
-    private let hasBeenEnded = Atomic<Bool>(false)
-
-    init(
-        timeout: Duration?, observed: (any Sendable)?, makeContext: @escaping () -> NSManagedObjectContext,
-        work: @escaping (NSManagedObjectContext) throws -> Void
-    ) {
-        self.timeout = timeout
-        self.observed = observed
-        self.makeContext = makeContext
-        self.work = work
-        deadline = timeout.map { .now + $0 }
-    }
-
-    func cancel() { isCancelled.store(true, ordering: .relaxed) }
-
-    /// Whether the request is cancelled or past its deadline. Once this was true, the request fails.
-    var isToEnd: Bool {
-        let isToEnd = isCancelled.load(ordering: .relaxed) || deadline.map { $0 <= .now } == true
-        if isToEnd { hasBeenEnded.store(true, ordering: .relaxed) }
-        return isToEnd
-    }
-
-    /// The error of the cancelled or timed-out request.
-    var error: any Error {
-        if isCancelled.load(ordering: .relaxed) { return CancellationError() }
-        return CocoaError(
-            .persistentStoreTimeout, "The request was ended, because it took longer than \(timeout ?? .zero).")
-    }
-
-    func check() throws { if isToEnd { throw error } }
-
-    /// Ends a request that has left the queue because of its deadline or its cancellation.
-    func endInQueue() {
-        reportWait()
-        continuation?.resume(throwing: error)
-    }
-
-    /// Reports the time in the queue, to the observer that there was when the request entered it.
-    func reportWait() {
-        if let start { withObserved { StoreObservation.report(.wait, "contexts", start.duration(to: .now)) } }
-    }
-
-    /// Runs the block of the request. Called on the queue of the context.
-    func run(in context: NSManagedObjectContext) throws {
-        try check()
-        defer {
-            // A reset would pin the newest state anew.
-            try? context.setQueryGenerationFrom(nil)
-            context.reset()
-        }
-        let result = Result {
-            try observing {
-                try FetchInterruption.interrupting(when: { self.isToEnd }) {
-                    try context.throwingFailedReads { try work(context) }
-                }
-            }
-        }
-        if hasBeenEnded.load(ordering: .relaxed) { throw error }
-        try result.get()
-    }
-
-    /// Runs work for the request on a thread that does not belong to its task.
-    func withObserved<T>(_ work: () throws -> T) rethrows -> T {
-        guard let observed else { return try work() }
-        return try StoreObservation.$request.withValue(observed, operation: work)
-    }
-
-    private func observing<T>(_ work: () throws -> T) throws -> T {
-        try withObserved { try StoreObservation.observing(.request, "", work) }
     }
 }

@@ -52,6 +52,51 @@ private final class Locked<Value: Sendable>: Sendable {
         while pool.waitingCount != count { try await Task.sleep(for: .milliseconds(1)) }
     }
 
+    @Test func `deadlines come in their order`() {
+        var random = SeededGenerator(seed: 5)
+        var deadlines = Deadlines()
+        let start = ContinuousClock.now
+        var expected: [Int] = []
+        for ticket in 0..<3000 {
+            if Int.random(in: 0..<3, using: &random) == 0, let first = deadlines.first {
+                expected.sort()
+                #expect(first.time == start + .milliseconds(expected.removeFirst()))
+                deadlines.removeFirst()
+            } else {
+                let time = Int.random(in: 0..<500, using: &random)
+                deadlines.insert(start + .milliseconds(time), ticket: ticket)
+                expected.append(time)
+            }
+        }
+        for time in expected.sorted() {
+            #expect(deadlines.first?.time == start + .milliseconds(time))
+            deadlines.removeFirst()
+        }
+        #expect(deadlines.first == nil)
+        deadlines.removeFirst()
+    }
+
+    @Test func `many queued requests end at their deadlines, and those without one do not`() async throws {
+        let pool = pool(limit: 1)
+        let holder = try await Holder(in: pool)
+        let ends = Locked(0)
+        let tasks = (0..<2000).map { number in
+            Task {
+                do {
+                    try await pool.withContext(timeout: number % 2 == 0 ? .milliseconds(50 + number % 37) : nil) { _ in
+                    }
+                } catch CocoaError.persistentStoreTimeout {
+                    ends.withLock { $0 += 1 }
+                }
+            }
+        }
+        try await wait(for: 1000, in: pool)
+        while ends.withLock({ $0 }) < 1000 { try await Task.sleep(for: .milliseconds(1)) }
+        try await holder.end()
+        for task in tasks { try await task.value }
+        #expect(ends.withLock { $0 } == 1000 && pool.waitingCount == 0)
+    }
+
     @Test func `a thousand requests have at most as many contexts as the limit`() async throws {
         let pool = pool(limit: 4)
         let counts = Locked((now: 0, most: 0))
