@@ -47,7 +47,8 @@
 
         /// A state on a standby that contains what is required; nil if no standby has it before the end.
         ///
-        /// Standbys are asked in random order, so that they share the work: each once, and then again those that were reached.
+        /// Standbys are asked in random order, so that they share the work: each once, and then again those that were reached. A
+        /// standby that ends the question, because it hinders the replay, is asked again too.
         ///
         /// - Throws: `CocoaError.userCancelled` if the read was interrupted.
         static func onStandby(
@@ -55,6 +56,8 @@
         ) throws -> PostgreSQLGeneration? {
             var addresses = content.location.standbys.shuffled()
             var lagging: [Asked] = []
+            // Standbys that have ended the connection to replay a change.
+            var replaying: [PostgreSQLAddress] = []
             defer { for asked in lagging { content.pool.give(asked.connection, forPinningAt: asked.address) } }
             var pause = 0.001
             while true {
@@ -74,16 +77,25 @@
                         }
                         if !asked.connection.isStandby { lagging.remove(at: index).connection.close() }
                     } catch let error as PostgreSQLError {
+                        if error.isSerializationFailure, !error.isConnectionLost {
+                            try? asked.connection.execute(script: "ROLLBACK")
+                            continue
+                        }
                         // Another standby, or the primary, has the state. A connection that was lost since it was last used is replaced.
                         lagging.remove(at: index).connection.close()
-                        if error.isConnectionLost, !asked.isNew { addresses.append(asked.address) }
+                        if error.isSerializationFailure {
+                            replaying.append(asked.address)
+                        } else if error.isConnectionLost, !asked.isNew {
+                            addresses.append(asked.address)
+                        }
                     }
                 }
                 if isFirstRound || !addresses.isEmpty { continue }
                 if FetchInterruption.isRequested?() == true { throw CocoaError(.userCancelled) }
-                guard !lagging.isEmpty, ContinuousClock.now < end else { return nil }
+                guard !lagging.isEmpty || !replaying.isEmpty, ContinuousClock.now < end else { return nil }
                 Thread.sleep(forTimeInterval: pause)
                 pause = min(pause * 2, 0.05)
+                (addresses, replaying) = (replaying, [])
             }
         }
 
