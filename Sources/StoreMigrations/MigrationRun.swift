@@ -53,8 +53,9 @@ struct MigrationRun {
 
     // MARK: - Stores
 
+    /// Whether there is a store at the destination. A database that was destroyed is none, although its file may exist.
     private var hasDestination: Bool {
-        guard destination.type == StoreClasses.serverType else {
+        guard [StoreClasses.serverType, NSSQLiteStoreType].contains(destination.type) else {
             return FileManager.default.fileExists(atPath: destination.url.path)
         }
         let metadata = try? NSPersistentStoreCoordinator.metadataForPersistentStore(

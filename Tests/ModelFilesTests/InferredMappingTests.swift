@@ -61,6 +61,39 @@ import Testing
         #expect(attributes == [.init(name: "body", sourceName: "text"), .init(name: "text", sourceName: nil)])
     }
 
+    /// The identifier is the name of a part that is newer than the renaming.
+    @Test(arguments: [["name", "title"], ["title", "name"]])
+    func `a renamed part stays the same when its former name is used again`(order: [String]) {
+        func version(_ names: [String], _ others: ModelAttribute...) -> Model {
+            let parts = ["title": attribute("title", was: "name"), "name": attribute("name")]
+            let attributes = names.compactMap { parts[$0] } + others
+            return Model(entities: [ModelEntity(name: "Note", attributes: attributes)])
+        }
+        let attributes = InferredMapping(from: version(order), to: version(order, attribute("new"))).entities.first?
+            .attributes.sorted { $0.name < $1.name }
+        #expect(
+            attributes == [
+                .init(name: "name", sourceName: "name"), .init(name: "new", sourceName: nil),
+                .init(name: "title", sourceName: "title"),
+            ])
+        // The next renaming, with the same identifier, beside the other part.
+        let renamed = InferredMapping(
+            from: version(order), to: version(["name"], attribute("heading", was: "name"))
+        ).entities.first?.attributes.sorted { $0.name < $1.name }
+        #expect(
+            renamed == [.init(name: "heading", sourceName: "title"), .init(name: "name", sourceName: "name")])
+        func entities(_ names: [String]) -> [ModelEntity] {
+            names.map { name in
+                var made = entity(name, attribute("text"))
+                if name == "title" { made.renamingIdentifier = "name" }
+                return made
+            }
+        }
+        let match = ModelMatch(
+            from: Model(entities: entities(order)), to: Model(entities: entities(order) + [entity("new")]))
+        #expect(match.oldName(of: "title") == "title" && match.oldName(of: "name") == "name")
+    }
+
     @Test(arguments: [
         (ModelAttributeType.integer16, ModelAttributeType.integer64, true), (.integer16, .integer32, true),
         (.integer64, .double, true), (.float, .double, true), (.integer32, .integer16, false),

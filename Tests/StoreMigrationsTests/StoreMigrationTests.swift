@@ -259,6 +259,27 @@ import Testing
         #expect(error?.errorCode == NSMigrationError)
     }
 
+    /// Destroying a store leaves an empty file.
+    @Test func aDestroyedDestinationIsANewOne() throws {
+        let folder = try StoreFolder()
+        _ = try makeStore(folder.url)
+        try NSPersistentStoreCoordinator.setMetadata(
+            ["own": "kept"].merging(
+                NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: NSSQLiteStoreType, at: folder.url)
+                    .compactMapValues { $0 as? String }
+            ) { $1 }, forPersistentStoreOfType: NSSQLiteStoreType, at: folder.url)
+        let destination = folder.directory.appendingPathComponent("New.sqlite")
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.newModel())
+        let store = try coordinator.addPersistentStore(type: .sqlite, at: destination)
+        try coordinator.remove(store)
+        try coordinator.destroyPersistentStore(at: destination, type: .sqlite)
+        try #require(FileManager.default.fileExists(atPath: destination.path))
+        _ = try migrate(folder) { _ in }
+        let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
+            ofType: NSSQLiteStoreType, at: destination)
+        #expect(metadata["own"] as? String == "kept")
+    }
+
     // MARK: - Other types
 
     @Test func aStoreInAnArchiveIsMigratedByAManager() throws {

@@ -211,10 +211,10 @@ struct KeyList {
             gaps -= 1
             table?.insert(position, of: entries)
         case .replaceByLast(let key, let position):
-            table?.remove(position, of: entries)
-            append(entries[position])
-            entries[position] = key
-            table?.insert(position, of: entries)
+            // Appended last, because that may build the table anew.
+            let moved = entries[position]
+            setKey(key, at: position)
+            append(moved)
         case .replace(let key, let position):
             setKey(key, at: position)
         }

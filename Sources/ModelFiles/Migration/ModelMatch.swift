@@ -2,7 +2,8 @@
 ///
 /// Entities and properties are matched by their canonical name: the renaming identifier if there is one, else the
 /// name. A renaming identifier on the newer side takes precedence over an equal name, and may also be the older name
-/// itself. The rest is matched by equal names. Parts of one kind are matched first: the renaming identifier of a former
+/// itself. A part that states the same name and renaming identifier in both models stays the same, even if the identifier has become
+/// the name of another part. The rest is matched by equal names. Parts of one kind are matched first: the renaming identifier of a former
 /// attribute may be the name of a new, unrelated relationship. A part that has changed its kind is matched only by the names
 /// that both sides state.
 ///
@@ -79,8 +80,10 @@ public struct ModelMatch: Sendable {
     package static func pairs(_ old: [Part], _ new: [Part]) -> [Pair] {
         var matched: [String: String] = [:]
         var free = Dictionary(old.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        // Parts that state an identifier come before one that has it as its name.
+        let ranked = old.filter { $0.identifier != nil } + old.filter { $0.identifier == nil }
         let oldByCanonicalName = Dictionary(
-            old.map { (CanonicalName(name: $0.identifier ?? $0.name, kind: $0.kind), $0.name) },
+            ranked.map { (CanonicalName(name: $0.identifier ?? $0.name, kind: $0.kind), $0.name) },
             uniquingKeysWith: { first, _ in first })
 
         func match(_ part: Part, with name: String?, keepsKind: Bool = true) {
@@ -92,6 +95,10 @@ public struct ModelMatch: Sendable {
         }
         func match(_ part: Part, withCanonical name: String) {
             match(part, with: oldByCanonicalName[CanonicalName(name: name, kind: part.kind)])
+        }
+        for part in new {
+            guard let identifier = part.identifier, free[part.name]?.identifier == identifier else { continue }
+            match(part, with: part.name)
         }
         for part in new {
             guard let identifier = part.identifier, identifier != part.name else { continue }

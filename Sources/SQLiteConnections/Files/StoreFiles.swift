@@ -33,7 +33,7 @@ package struct StoreFiles {
 
     /// Whether another store in the folder has the same name except for its extension, and therefore the same folder of
     /// large values. The owners of its files cannot be determined then, so none is removed. Also true if the folder cannot be read.
-    var sharesSupportDirectory: Bool {
+    package var sharesSupportDirectory: Bool {
         guard FileStatus(supportDirectory.path) != nil else { return false }
         let (folder, stem) = (url.deletingLastPathComponent(), url.deletingPathExtension().lastPathComponent)
         guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder.path) else { return true }
@@ -112,6 +112,23 @@ package struct StoreFiles {
     ///
     /// - Parameter destination: The later location of the copy, for errors.
     private func copy(to copy: StoreFiles, destination: URL) throws {
+        // A save of another connection removes the files of values that it replaces: a value may have come and gone after the first
+        // look at the files, while the copied rows have it. Files that are missing twice are missing here too.
+        var missing: Set<String> = []
+        for _ in 0..<Self.mostCopies {
+            try copyOnce(to: copy, destination: destination)
+            guard FileStatus(supportDirectory.path) != nil else { return }
+            let before = missing
+            missing = try copy.namedValues().subtracting(copy.largeValues.map { ($0 as NSString).lastPathComponent })
+            if missing.isSubset(of: before) { return }
+        }
+        throw CocoaError(
+            .persistentStoreTimeout, "The store could not be copied: its large values are replaced all the time.", url: url)
+    }
+
+    private static let mostCopies = 20
+
+    private func copyOnce(to copy: StoreFiles, destination: URL) throws {
         do {
             // Values are copied before and after the rows, to include those that are added during the copy.
             try copyLargeValues(to: copy)
@@ -138,13 +155,42 @@ package struct StoreFiles {
         }
     }
 
-    /// Copies the files that the other store does not have. File names are unique and content never changes.
+    /// Copies the files that the other store does not have, without those that vanish meanwhile. File names are unique and content
+    /// never changes.
     private func copyLargeValues(to other: StoreFiles) throws {
         for path in largeValues.subtracting(other.largeValues).sorted() {
-            let target = other.supportDirectory.appendingPathComponent(path)
+            let (value, target) = (
+                supportDirectory.appendingPathComponent(path), other.supportDirectory.appendingPathComponent(path)
+            )
             try FileManager.default.createDirectory(
                 at: target.deletingLastPathComponent(), withIntermediateDirectories: true)
-            try FileManager.default.copyItem(at: supportDirectory.appendingPathComponent(path), to: target)
+            do {
+                try FileManager.default.copyItem(at: value, to: target)
+            } catch where FileStatus(value.path) == nil {
+                try? FileManager.default.removeItem(at: target)
+            }
+        }
+    }
+
+    /// The names of files in the columns of all tables. Cost: a pass over the rows of tables that can have some.
+    private func namedValues() throws -> Set<String> {
+        let queue = try Self.open(path)
+        defer { try? queue.close() }
+        return try queue.read { database in
+            var names: Set<String> = []
+            for table in try String.fetchAll(database, sql: "SELECT name FROM sqlite_master WHERE type = 'table'") {
+                for column in try database.columnTypes(of: table) where column.type.uppercased() == "BLOB" {
+                    let name = column.name.quotedDatabaseIdentifier
+                    let values = try Data.fetchCursor(
+                        database,
+                        sql: "SELECT \(name) FROM \(table.quotedDatabaseIdentifier) WHERE typeof(\(name)) = 'blob' "
+                            + "AND length(\(name)) IN (37, 38) AND substr(\(name), 1, 1) = x'02'")
+                    while let value = try values.next() {
+                        if let name = value.withUnsafeBytes(ExternalData.name) { names.insert(name) }
+                    }
+                }
+            }
+            return names
         }
     }
 

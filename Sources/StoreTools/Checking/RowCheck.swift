@@ -68,6 +68,8 @@ package struct RowCheck {
                 schema: schema, catalog: catalog, naming: .sqlite, files: ExternalData(directory: directory),
                 reader: reader
             ).problems(willCheck: willCheck)
+            // Files may belong to another store that has the same folder.
+            if StoreFiles(url: url).sharesSupportDirectory { return problems }
             return try problems + Self.unusedFiles(in: directory, referenced)
         }
     }

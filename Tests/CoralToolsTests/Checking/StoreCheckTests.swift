@@ -120,6 +120,18 @@
             #expect(pictures.count == 2)
         }
 
+        @Test func `files that may belong to a store of the same name are left`() throws {
+            let other = url.deletingPathExtension().appendingPathExtension("backup")
+            try FileManager.default.copyItem(at: url, to: other)
+            let stray = try #require(pictures.first).deletingLastPathComponent().appendingPathComponent(
+                UUID().uuidString)
+            try FileManager.default.copyItem(at: try #require(pictures.first), to: stray)
+            #expect(try check.repair() == [])
+            #expect(FileManager.default.fileExists(atPath: stray.path))
+            try FileManager.default.removeItem(at: other)
+            #expect(try check.problems().map(\.code) == [.unusedFile])
+        }
+
         @Test func `an invalid value is reported with its property`() throws {
             try spoil("UPDATE ZMAN SET ZNAME = NULL WHERE Z_PK = 3")
             let problem = try #require(try check.problems().first)

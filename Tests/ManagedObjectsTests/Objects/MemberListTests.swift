@@ -83,6 +83,24 @@ struct MemberListTests {
         #expect(positions == Array(0..<list.count))
     }
 
+    /// The table is full of removed positions when the change is taken back.
+    @Test func `a table that is built anew while a list returns to a mark has each key once`() {
+        var list = KeyList(ContiguousArray((1...20).map(Self.key)))
+        _ = list.contains(Self.key(1))
+        for number in 101...112 {
+            list.append(Self.key(number))
+            list.remove(Self.key(number), keepsOrder: true)
+        }
+        let mark = list.mark()
+        list.remove(Self.key(19), keepsOrder: false)
+        list.restore(to: mark)
+        list.removeMarks()
+        #expect(Array(list.keys) == (1...20).map(Self.key))
+        for number in [20, 19] { list.remove(Self.key(number), keepsOrder: true) }
+        let areMembers = [20, 19, 18].map { list.contains(Self.key($0)) }
+        #expect(areMembers == [false, false, true])
+    }
+
     @Test(arguments: [1, 2, 3, 4] as [UInt64])
     func `a state returns to its marks after random changes`(seed: UInt64) {
         struct Picture: Equatable {

@@ -84,6 +84,40 @@ import Testing
         var partialFolders: [URL] { PartialFolder.folders(for: place) }
     }
 
+    @Test func `a copy has the large values of its rows, although they are replaced meanwhile`() throws {
+        let bench = try Bench()
+        defer { bench.remove() }
+        try bench.makeStore(bench.source, "0", count: 3)
+        let end = DispatchSemaphore(value: 0)
+        let ended = DispatchGroup()
+        DispatchQueue.global().async(group: ended) {
+            do {
+                let context = try bench.context(bench.source)
+                var number = 0
+                while end.wait(timeout: .now()) == .timedOut {
+                    number += 1
+                    for (index, note) in try context.all("Note", sortedBy: "title").enumerated() {
+                        note.setValue("\(number) \(index)", forKey: "title")
+                        note.setValue(Bench.value("\(number)", index), forKey: "blob")
+                        try context.save()
+                    }
+                }
+            } catch {
+                Issue.record(error)
+            }
+        }
+        defer {
+            end.signal()
+            ended.wait()
+        }
+        for _ in 0..<20 {
+            try bench.replace()
+            let context = try bench.context(bench.place)
+            let sizes = try context.all("Note").map { ($0.value(forKey: "blob") as? Data)?.count }
+            #expect(sizes == [200_000, 200_000, 200_000])
+        }
+    }
+
     @Test(arguments: StoreReplacement.Step.allCases, [true, false])
     func `after a kill at any step there is one complete store, and the next replacement removes what is left of it`(
         step: StoreReplacement.Step, hasOld: Bool
