@@ -109,11 +109,14 @@ struct MigrationRun {
     private func keepKeys(of origin: NSPersistentStore, in store: NSPersistentStore, _ model: NSMappingModel) throws {
         guard origin is any DatabaseStore, store is any DatabaseStore else { return }
         var origins: [String: Set<String>] = [:]
+        var sources: [String: Set<String>] = [:]
         for mapping in model.entityMappings ?? [] {
             guard let from = manager.sourceEntity(for: mapping)?.rootEntity.name,
                 let to = manager.destinationEntity(for: mapping)?.rootEntity.name
             else { continue }
             origins[to, default: []].insert(from)
+            guard let name = mapping.sourceEntityName, !sources[to, default: []].insert(name).inserted else { continue }
+            manager.keysInUse[to] = []
         }
         for (root, sources) in origins where sources.count == 1 {
             guard let from = sources.first.flatMap({ manager.stacks.source.model.entitiesByName[$0] }),

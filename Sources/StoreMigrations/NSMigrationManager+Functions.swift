@@ -72,7 +72,9 @@ extension NSMigrationManager: PredicateSubject {
     /// Inserts a destination instance, with the primary key of the source instance if the table keeps its keys.
     final func insertDestinationInstance(of entity: NSEntityDescription, for source: NSManagedObject) -> NSManagedObject
     {
-        if let store = destinationStore, rootsKeepingKeys.contains(entity.rootEntity.name ?? ""), source.key.number > 0,
+        let root = entity.rootEntity.name ?? ""
+        if let store = destinationStore, rootsKeepingKeys.contains(root), source.key.number > 0,
+            keysInUse[root]?.insert(source.key.number).inserted != false,
             let kept = try? destinationContext.insertObject(of: entity, withPrimaryKey: source.key.number, in: store)
         {
             return kept

@@ -28,6 +28,8 @@ open class NSMigrationManager: NSObject {
     final var validatesDestination = true
     /// The root entities of the destination model whose rows keep the primary keys of the source.
     final var rootsKeepingKeys: Set<String> = []
+    /// The keys in use in those of these tables that get several objects for one of the old store, of which one keeps the key.
+    final var keysInUse: [String: Set<Int64>] = [:]
     /// Whether a new SQLite store receives the history of the source.
     package final var keepsHistory = false
     /// The store that receives the destination instances, while a migration runs.

@@ -259,6 +259,43 @@ import Testing
         #expect(error?.errorCode == NSMigrationError)
     }
 
+    /// Both destination instances are rows of one table, and only one of them can keep the key.
+    @Test func anObjectBecomesTwoOfOneTable() throws {
+        let folder = try StoreFolder()
+        let (old, new) = (NSManagedObjectModel(), NSManagedObjectModel())
+        old.entities = [NotesModel.entity("Person", [NotesModel.attribute("name", .stringAttributeType)])]
+        let party = NotesModel.entity("Party", [NotesModel.attribute("name", .stringAttributeType)])
+        let (employee, customer) = (NotesModel.entity("Employee", []), NotesModel.entity("Customer", []))
+        employee.renamingIdentifier = "Person"
+        party.subentities = [employee, customer]
+        new.entities = [party, employee, customer]
+        do {
+            let open = try OpenStore(at: folder.url, model: old)
+            let context = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
+            context.persistentStoreCoordinator = open.coordinator
+            for name in ["a", "b"] { _ = context.insert("Person", ["name": name]) }
+            try context.save()
+        }
+        let mapping = try NSMappingModel.inferredMappingModel(forSourceModel: old, destinationModel: new)
+        let first = try #require(mapping.entityMappings?.first { $0.destinationEntityName == "Employee" })
+        let second = NSEntityMapping()
+        (second.name, second.mappingType) = ("Second", .transformEntityMappingType)
+        (second.sourceEntityName, second.destinationEntityName) = ("Person", "Customer")
+        (second.sourceExpression, second.attributeMappings) = (first.sourceExpression, first.attributeMappings)
+        mapping.entityMappings =
+            (mapping.entityMappings ?? []).filter { $0.destinationEntityName != "Customer" } + [second]
+        let destination = folder.directory.appendingPathComponent("New.sqlite")
+        try NSMigrationManager(sourceModel: old, destinationModel: new).migrateStore(
+            from: folder.url, type: .sqlite, mapping: mapping, to: destination, type: .sqlite)
+        let rows = try DatabaseQueue(path: destination.path).read {
+            try Row.fetchAll($0, sql: "SELECT Z_PK, ZNAME, Z_ENT FROM ZPARTY ORDER BY Z_ENT, Z_PK")
+        }
+        #expect(rows.map { $0["ZNAME"] as String } == ["a", "b", "a", "b"])
+        #expect(Set(rows.map { $0["Z_PK"] as Int64 }).isSuperset(of: [1, 2]))
+        let kept = rows.filter { ($0["Z_PK"] as Int64) <= 2 }
+        #expect(Set(kept.map { $0["Z_ENT"] as Int64 }).count == 1)
+    }
+
     /// Destroying a store leaves an empty file.
     @Test func aDestroyedDestinationIsANewOne() throws {
         let folder = try StoreFolder()

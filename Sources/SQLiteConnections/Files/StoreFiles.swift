@@ -123,7 +123,8 @@ package struct StoreFiles {
             if missing.isSubset(of: before) { return }
         }
         throw CocoaError(
-            .persistentStoreTimeout, "The store could not be copied: its large values are replaced all the time.", url: url)
+            .persistentStoreTimeout, "The store could not be copied: its large values are replaced all the time.",
+            url: url)
     }
 
     private static let mostCopies = 20
@@ -155,7 +156,7 @@ package struct StoreFiles {
         }
     }
 
-    /// Copies the files that the other store does not have, without those that vanish meanwhile. File names are unique and content
+    /// Copies the files that the other store does not have. One that vanishes is left out. File names are unique and content
     /// never changes.
     private func copyLargeValues(to other: StoreFiles) throws {
         for path in largeValues.subtracting(other.largeValues).sorted() {
@@ -166,7 +167,7 @@ package struct StoreFiles {
                 at: target.deletingLastPathComponent(), withIntermediateDirectories: true)
             do {
                 try FileManager.default.copyItem(at: value, to: target)
-            } catch where FileStatus(value.path) == nil {
+            } catch  where FileStatus(value.path) == nil {
                 try? FileManager.default.removeItem(at: target)
             }
         }
