@@ -42,6 +42,11 @@ package final class ImportModel {
         try Self.check(options, byName)
     }
 
+    /// Whether a relationship has the policy `replace`.
+    package private(set) lazy var replacesMembers = entities.values.contains { entity in
+        entity.relationships.values.contains { $0.policy == .replace }
+    }
+
     /// The entity with that name, or with that name in an earlier version.
     package func entity(_ name: String) -> EntityImport? { entities[name] }
 

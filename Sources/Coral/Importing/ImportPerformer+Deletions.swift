@@ -9,14 +9,7 @@ extension ImportPerformer {
         for node in nodes where node.isTombstone {
             if let object = node.object { delete(object, node.subject, .tombstone) }
         }
-        let allowed = options.relationshipOperations ?? options.operations
-        for (object, relationship) in orphans where !object.isDeleted {
-            if allowed.contains(.delete), !hasOwner(object, relationship) {
-                delete(object, subject(of: object), .orphan)
-            } else {
-                changes.unlinkedCount += 1
-            }
-        }
+        deleteOrphans()
         guard !options.deletionScopes.isEmpty else { return }
         guard session.payload.recordCount > 0 || options.allowsEmptyDocument else {
             throw ImportError(
@@ -25,14 +18,30 @@ extension ImportPerformer {
             )
         }
         noteUnknownEnd()
-        var kept = Set(session.payload.nodes.compactMap { $0.resolved.object?.objectID })
-        for node in session.payload.nodes { kept.formUnion(node.rivals) }
+        let kept = session.payload.mentionedObjects
         for (entity, predicate) in options.deletionScopes.sorted(by: { $0.key < $1.key }) {
             let request = NSFetchRequest<NSManagedObject>(entityName: entity)
             request.predicate = predicate
             let found = try context.fetch(request).filter { !$0.isDeleted && !kept.contains($0.objectID) }
             for object in found.sortedByName(of: \.objectID) {
                 delete(object, subject(of: object), .scope)
+            }
+        }
+    }
+
+    /// Deletes the objects that were removed from a relationship with the policy `replace`, if nothing owns them. A batch only
+    /// notes them, because a later one may still list or state them.
+    private func deleteOrphans() {
+        guard !orphans.isEmpty else { return }
+        let isAllowed = options.replacementsMayDelete
+        guard session.part == .all || !isAllowed else { return }
+        let mentioned = isAllowed ? session.payload.mentionedObjects : []
+        for orphan in orphans where !orphan.object.isDeleted {
+            let object = orphan.object
+            if isAllowed, !mentioned.contains(object.objectID), !session.model.isOwned(object, orphan.relationship) {
+                delete(object, subject(of: object), .orphan)
+            } else {
+                changes.unlinkedCount += 1
             }
         }
     }
@@ -63,4 +72,27 @@ extension ImportPerformer {
             changes.deletions.add(ImportDeletion(subject: subject, reason: .rule))
         }
     }
+}
+
+/// An object that a record has removed from a relationship.
+package struct RemovedMember {
+    package let object: NSManagedObject
+    package let relationship: RelationshipImport
+}
+
+extension ImportPayload {
+    /// The objects that records state, list or refer to, also the several ones that a key fits.
+    var mentionedObjects: Set<NSManagedObjectID> {
+        var mentioned: Set<NSManagedObjectID> = []
+        for node in nodes {
+            if let object = node.resolved.object { mentioned.insert(object.objectID) }
+            mentioned.formUnion(node.rivals)
+        }
+        return mentioned
+    }
+}
+
+extension ImportOptions {
+    /// Whether the policy `replace` may delete the objects that it removes.
+    var replacementsMayDelete: Bool { (relationshipOperations ?? operations).contains(.delete) }
 }

@@ -89,7 +89,7 @@ extension ImportPerformer {
     private func release(_ removed: [NSManagedObject], _ setting: LinkSetting, isReplaced: Bool = false) {
         // Objects are deleted as orphans only if the record contains the members, not if it lists their keys.
         if !setting.isByKey, replacesMembers(of: setting) {
-            orphans += removed.map { ($0, setting.relationship) }
+            orphans += removed.map { RemovedMember(object: $0, relationship: setting.relationship) }
         } else {
             if !isReplaced { changes.unlinkedCount += removed.count }
             noteRemoved(removed, setting.relationship)

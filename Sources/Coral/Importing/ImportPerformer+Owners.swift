@@ -44,8 +44,8 @@ extension ImportPerformer {
 
     /// Records the removed children that have no owner afterwards. A later batch may still state one.
     func noteOwnerless() {
-        for (child, relationship) in removedChildren where !child.isDeleted && !hasOwner(child, relationship) {
-            guard let inverse = relationship.inverse else { continue }
+        for (child, relationship) in removedChildren where !child.isDeleted {
+            guard let inverse = relationship.inverse, !child.hasDestination(of: inverse) else { continue }
             if session.part == .all {
                 changes.conflicts.add(.ownerless(subject(of: child), inverse: inverse.name))
             } else {
@@ -54,15 +54,30 @@ extension ImportPerformer {
         }
     }
 
-    /// Whether an object that was removed from one owner has another.
-    func hasOwner(_ object: NSManagedObject, _ relationship: RelationshipImport) -> Bool {
-        guard let inverse = relationship.inverse else { return false }
-        guard inverse.isToMany else { return object.value(forKey: inverse.name) != nil }
-        return !object.objectIDs(forRelationshipNamed: inverse.name).isEmpty
-    }
-
     func subject(of object: NSManagedObject) -> ImportSubject {
         node(of: object)?.subject ?? ImportSubject(object.objectID)
+    }
+}
+
+extension ImportModel {
+    /// Whether an object that was removed from a relationship has an owner: it is a destination of that relationship, or of another
+    /// one that cascades or whose policy is `replace`.
+    func isOwned(_ object: NSManagedObject, _ relationship: RelationshipImport) -> Bool {
+        if let inverse = relationship.inverse, object.hasDestination(of: inverse) { return true }
+        guard let plan = entity(object.entity) else { return false }
+        return plan.relationships.values.contains { inverse in
+            guard let owning = inverse.inverse, let described = owning.inverseRelationship else { return false }
+            let policy = inverse.destinationPlan?.relationships[owning.name]?.policy
+            return (owning.deleteRule == .cascadeDeleteRule || policy == .replace)
+                && object.hasDestination(of: described)
+        }
+    }
+}
+
+extension NSManagedObject {
+    fileprivate func hasDestination(of relationship: NSRelationshipDescription) -> Bool {
+        guard relationship.isToMany else { return value(forKey: relationship.name) != nil }
+        return !objectIDs(forRelationshipNamed: relationship.name).isEmpty
     }
 }
 

@@ -30,7 +30,7 @@ final class ImportPerformer {
     /// The stated destinations of to-one relationships, for each node.
     var claims: [DestinationClaims]
     /// Objects removed from a relationship with the policy `replace`.
-    var orphans: [(object: NSManagedObject, relationship: RelationshipImport)] = []
+    var orphans: [RemovedMember] = []
     /// Objects removed from a relationship that owns them, and not deleted for that.
     var removedChildren: [(object: NSManagedObject, relationship: RelationshipImport)] = []
     /// The removed children that have no owner after a batch, and that records of later batches may still give one.

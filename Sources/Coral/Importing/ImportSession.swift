@@ -24,6 +24,8 @@ package final class ImportSession {
     package private(set) var requirements: [OpenRequirement] = []
     /// The children that have lost their owner in this batch, and that records of later batches may still give one.
     package private(set) var ownerless: [OpenRequirement] = []
+    /// The objects that the policy `replace` has removed in this batch, and that records of other batches may list or state.
+    package private(set) var orphans: [RemovedMember] = []
     /// The nodes that are omitted because they have no key: see `ImportOptions.mustHaveKeys`.
     package private(set) var omitted: Set<Int> = []
     /// The node of the object that the caller populates; nil for other imports.
@@ -136,6 +138,7 @@ package final class ImportSession {
             changes = performer.changes
             if part == .batch { deferred = performer.deferredLinks }
             (requirements, ownerless) = (performer.requirements, performer.ownerless)
+            orphans = part == .all ? [] : performer.orphans
             let refused = performer.refused.subtracting(excluded)
             guard options.skipsInvalid, !refused.isEmpty else {
                 refusedNodes = excluded.sorted().map { payload.nodes[$0] }

@@ -19,6 +19,8 @@ final class ObjectImport: BatchedImport {
     private var requirements = OpenRequirements<NSManagedObjectID, RecordID>()
     /// The children that have lost their owner to the records of a batch.
     private var ownerless = OpenRequirements<NSManagedObjectID, RecordID>()
+    /// The objects that the policy `replace` has removed from a relationship, and those that records state or refer to.
+    private var orphans = ReplacedMembers()
     /// Whether the context saves objects that lack required relationships.
     private var defersRequirements = false
     /// The objects that this import has inserted, if it may have to omit their records after they were saved.
@@ -119,6 +121,10 @@ final class ObjectImport: BatchedImport {
             for (id, links) in saved.deferred { deferred[id, default: DeferredLinks()].formUnion(links) }
         }
         for open in saved.requirements { requirements.add(open.requirement, of: open.object, record: open.record) }
+        if mayDeleteOrphans {
+            for (id, relationship) in saved.orphans { orphans.add(id, removedFrom: relationship) }
+            orphans.keep(saved.mentioned)
+        }
         for lost in saved.ownerless { ownerless.add(lost.requirement, of: lost.object, record: nil) }
         if countsBytes, part == .batch { progress?.completedUnitCount = Int64(batch.bytesRead) }
     }
@@ -152,6 +158,9 @@ final class ObjectImport: BatchedImport {
         let deferred: [RecordID: DeferredLinks]
         let requirements: [(requirement: ImportRequirement, object: NSManagedObjectID, record: RecordID?)]
         let ownerless: [(requirement: ImportRequirement, object: NSManagedObjectID)]
+        let orphans: [(object: NSManagedObjectID, relationship: RelationshipImport)]
+        /// The objects that records state or refer to; empty if no relationship has the policy `replace`.
+        let mentioned: Set<NSManagedObjectID>
 
         init(_ session: ImportSession, inserted: [NSManagedObjectID]) {
             changes = session.changes
@@ -171,6 +180,8 @@ final class ObjectImport: BatchedImport {
             deferred = session.deferred
             requirements = session.requirements.map { ($0.requirement, $0.object.objectID, $0.record) }
             ownerless = session.ownerless.map { ($0.requirement, $0.object.objectID) }
+            orphans = session.orphans.map { ($0.object.objectID, $0.relationship) }
+            mentioned = session.model.replacesMembers ? session.payload.mentionedObjects : []
             for node in session.payload.nodes where !node.isReference && !node.isTombstone {
                 // A deleted object cannot be referred to.
                 guard let id = node.object?.objectID else { continue }
@@ -185,6 +196,7 @@ final class ObjectImport: BatchedImport {
     /// Cost: a statement for each relationship that an object of a batch lacked. If an object still lacks it whose record is in
     /// another batch, the document is read again.
     func checkRequirements() throws {
+        try deleteOrphans()
         try noteOwnerless()
         // An object may have its record in another batch.
         var recordsOfObjects: [NSManagedObjectID: RecordID]?
@@ -205,6 +217,44 @@ final class ObjectImport: BatchedImport {
             try note(errors)
             result.omittedRecordCount += Set(violations.map(\.object)).count
             try omit(zip(violations, found).map { ($0.object, $1) })
+        }
+    }
+
+    private var mayDeleteOrphans: Bool { model.replacesMembers && importer.options.replacementsMayDelete }
+
+    /// Deletes the objects that the policy `replace` has removed, and that no record mentions and nothing owns after all batches.
+    private func deleteOrphans() throws {
+        let candidates = orphans.unmentioned
+        for start in stride(from: 0, to: candidates.count, by: importer.batchSize) {
+            let batch = candidates[start..<min(start + importer.batchSize, candidates.count)]
+            try context.performAndWait {
+                defer { context.reset() }
+                try load(batch.map { context.object(with: $0.id) }, in: context)
+                for (id, relationship) in batch {
+                    guard let object = try? context.existingObject(with: id), !object.isDeleted,
+                        !model.isOwned(object, relationship)
+                    else { continue }
+                    context.delete(object)
+                }
+                context.processPendingChanges()
+                for object in context.deletedObjects where importer.options.validates {
+                    try validateDeletion(of: object)
+                }
+                for object in context.updatedObjects where importer.options.validates { noteRequirements(of: object) }
+                result.deletionCount += context.deletedObjects.count
+                if context.hasChanges { try context.save() }
+            }
+        }
+    }
+
+    private func validateDeletion(of object: NSManagedObject) throws {
+        do {
+            try object.validateForDelete()
+        } catch let error as NSError {
+            throw ImportError(
+                .invalidObject, error.localizedDescription, entity: object.entity.name,
+                property: error.userInfo[NSValidationKeyErrorKey] as? String,
+                object: object.objectID.uriRepresentation().absoluteString, ruleCode: error.code)
         }
     }
 
@@ -279,5 +329,26 @@ final class ObjectImport: BatchedImport {
     private func note(_ errors: CountedEntries<ImportError>) throws {
         result.errors.add(errors)
         if !importer.options.skipsInvalid, let error = errors.combined { throw error }
+    }
+}
+
+/// The objects that the policy `replace` removes in an import in batches, and the objects that records mention. The order in which
+/// they are found does not matter.
+private struct ReplacedMembers {
+    private var removed: [NSManagedObjectID: RelationshipImport] = [:]
+    private var mentioned: Set<NSManagedObjectID> = []
+
+    mutating func add(_ id: NSManagedObjectID, removedFrom relationship: RelationshipImport) {
+        if !mentioned.contains(id) { removed[id] = relationship }
+    }
+
+    mutating func keep(_ ids: Set<NSManagedObjectID>) {
+        mentioned.formUnion(ids)
+        for id in ids { removed[id] = nil }
+    }
+
+    /// The removed objects that no record mentions, by name.
+    var unmentioned: [(id: NSManagedObjectID, relationship: RelationshipImport)] {
+        removed.map { (ObjectName($0.key), $0.key, $0.value) }.sorted { $0.0 < $1.0 }.map { ($0.1, $0.2) }
     }
 }

@@ -24,7 +24,8 @@ extension RowImport {
         for record in records { session.payload.add(record.record) }
         try session.perform()
         if let error = session.changes.errors.combined { throw error }
-        guard session.changes.deletions.count == 0 || forward.isEmpty else {
+        // The session knows only these records, and a row of the document may state or list what they delete.
+        guard session.changes.deletions.count == 0 else {
             throw ObjectsReason(.document, "A record deletes objects, to which other records may refer.")
         }
         result.add(session.changes)
