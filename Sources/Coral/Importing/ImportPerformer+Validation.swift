@@ -44,7 +44,7 @@ extension ImportPerformer {
     private func note(_ error: NSError, of object: NSManagedObject) {
         let property = error.userInfo[NSValidationKeyErrorKey] as? String
         let entity = object.entity.name ?? ""
-        if session.part != .all, session.defersRequirements, let property,
+        if session.defersRequirements, let property,
             let requirement = ImportRequirement(error, of: object.entity, property)
         {
             requirements.append((requirement, object, node(of: object)?.id))

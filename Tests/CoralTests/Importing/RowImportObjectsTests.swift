@@ -36,11 +36,11 @@
             let url: URL
             private let folder: URL
 
-            init() throws {
+            init(_ model: NSManagedObjectModel = RowImportObjectsTests.makeModel()) throws {
                 folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
                 try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
                 url = folder.appendingPathComponent("Notes.sqlite")
-                context = try makeContext(RowImportObjectsTests.makeModel(), at: url)
+                context = try makeContext(model, at: url)
             }
 
             deinit { try? FileManager.default.removeItem(at: folder) }
@@ -110,6 +110,30 @@
             let again = try notes.importDocument(Self.document)
             #expect(again.insertCount == 0 && again.updateCount == 0 && again.linkCount == 0)
             #expect(try notes.values("SELECT * FROM ZNOTE ORDER BY 1") == before)
+        }
+
+        @Test(arguments: RowImporting.allCases)
+        func `a row sets a required relationship of such a record at the end`(path: RowImporting) throws {
+            let model = Self.makeModel()
+            let note = try #require(model.entitiesByName["Note"])
+            let badge = WebModel.entity("Badge", [("code", .stringAttributeType)])
+            badge.userInfo = ["coral.identity": "code"]
+            WebModel.relate(note, "badge", .toOne, badge, "bearer", .toOne)
+            note.relationshipsByName["badge"]?.isOptional = false
+            model.entities.append(badge)
+            let notes = try Notes(model)
+            // The badge refers to a note that follows, which objects import.
+            let document = #"{"Badge": [{"code": "1", "bearer": "b"}], "Note": [{"title": "b", "items": []}]}"#
+            try notes.importDocument(document, by: path)
+            let codes = try notes.context.performAndWait {
+                try notes.context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Note"))
+                    .map { $0.value(forKeyPath: "badge.code") as? String }
+            }
+            #expect(codes == ["1"])
+            let error = #expect(throws: ImportError.self) {
+                try notes.importDocument(#"{"Note": [{"title": "c", "items": []}]}"#, by: path)
+            }
+            #expect(error?.message == "Note.badge is required and has no value.")
         }
 
         @Test func `an error of such a record leaves the store unchanged`() throws {
