@@ -57,6 +57,12 @@ import Testing
         // Not rounded silently.
         #expect(bytes("0.1234567890123456789012345678901234567890123456789") { DecimalText.decimal($0) } == nil)
         #expect(bytes("1e400") { DecimalText.decimal($0) } == nil)
+        // Exact or nothing, and never a number that is not one.
+        for text in ["1000e127", "10e127", "1e130", "100000e125", "1e165", "99e127"] {
+            let value = bytes(text) { DecimalText.decimal($0) }
+            #expect(value?.isNaN != true, "\(text)")
+            if let value { #expect(value == Decimal(string: text), "\(text)") }
+        }
         #expect(bytes("1e99999999999999999999") { DecimalText.decimal($0) } == nil)
     }
 

@@ -22,7 +22,7 @@ package struct IntegerCodec: AttributeCodec {
             case .double(let value): Int64(exactly: value)
             case .float(let value): Int64(exactly: value)
             case .decimal(let value): Int64(value.description)
-            case .string(let text): Self.number(text.trimmingCharacters(in: .whitespacesAndNewlines))
+            case .string(let text): Self.number(text)
             default: nil
             }
         guard let number, range?.contains(number) ?? true else { return nil }
@@ -30,7 +30,8 @@ package struct IntegerCodec: AttributeCodec {
     }
 
     private static func number(_ text: String) -> Int64? {
-        Int64(text) ?? Double(text).flatMap { Int64(exactly: $0) }
+        guard case .integer(let number)? = TextValue.number(text, as: .integer64) else { return nil }
+        return number
     }
 }
 
@@ -85,7 +86,8 @@ package struct DoubleCodec: AttributeCodec {
         case .float(let value): Double(value)
         case .integer(let value): Double(exactly: value)
         case .decimal(let value): Double(value.description)
-        case .string(let text): Double(text.trimmingCharacters(in: .whitespacesAndNewlines))
+        case .string(let text):
+            if case .double(let value)? = TextValue.number(text, as: .double) { value } else { nil }
         default: nil
         }
     }
@@ -101,7 +103,7 @@ package struct FloatCodec: AttributeCodec {
     }
 
     package func convert(_ value: GraphValue, by conversion: ValueConversion) -> GraphValue? {
-        if case .string(let text) = value { return Float(text.trimmingCharacters(in: .whitespaces)).map { .float($0) } }
+        if case .string(let text) = value { return TextValue.number(text, as: .float) }
         guard let double = DoubleCodec.number(value) else { return nil }
         let float = Float(double)
         return float.isFinite || !double.isFinite ? .float(float) : nil
@@ -134,11 +136,10 @@ package struct DecimalCodec: AttributeCodec {
             // By the shortest decimal text, not by the exact binary fraction.
             case .double(let value) where value.isFinite: value.description
             case .float(let value) where value.isFinite: value.description
-            case .string(let text): text.trimmingCharacters(in: .whitespacesAndNewlines)
+            case .string(let text): text
             default: nil
             }
-        guard let text, Double(text) != nil, let decimal = Decimal(string: text, locale: nil) else { return nil }
-        return .decimal(decimal)
+        return text.flatMap { TextValue.number($0, as: .decimal) }
     }
 
     package func isSame(_ stored: GraphValue, _ given: GraphValue, by equality: ValueEquality) -> Bool {

@@ -26,8 +26,11 @@ extension JSONReader: TokenSource {
         switch type {
         case .double: if let double { return .double(double) }
         case .float: if let float { return .float(float) }
-        case .decimal: if let decimal { return .decimal(decimal) }
-        case .integer16, .integer32, .integer64: if let integer { return .integer(integer) }
+        case .decimal: return decimal.map { .decimal($0) } ?? .string(string())
+        case .integer16, .integer32, .integer64:
+            if let integer { return .integer(integer) }
+            // The nearest double may be an integer that the document does not state.
+            if let double, Int64(exactly: double) != nil { return decimal.map { .decimal($0) } ?? .string(string()) }
         default: break
         }
         // The number's type without a declaration: an integer if it is written as one and fits, a decimal if a

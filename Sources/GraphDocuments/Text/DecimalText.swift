@@ -76,7 +76,10 @@ enum DecimalText {
                 exponent += 1
             }
             if exponent <= 127 {
-                return Decimal(sign: scan.isNegative ? .minus : .plus, exponent: exponent, significand: Decimal(digits))
+                let value = Decimal(
+                    sign: scan.isNegative ? .minus : .plus, exponent: exponent, significand: Decimal(digits))
+                // The digits may have zeros at their end, which Foundation adds to the exponent.
+                if !value.isNaN { return value }
             }
         }
         return exact(text)

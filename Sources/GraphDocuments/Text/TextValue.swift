@@ -67,6 +67,45 @@ package enum TextValue {
     }
 }
 
+extension TextValue {
+    /// The number that people or other programs have written, around which there may be white space: also with a plus sign, with
+    /// leading zeros, or with digits on one side of the point only. Nil for anything else, such as `0x10` or `inf`, and if an
+    /// integer or decimal cannot hold the number exactly.
+    package static func number(_ written: String, as type: GraphValueType) -> GraphValue? {
+        guard var text = normalized(written.trimmingCharacters(in: .whitespacesAndNewlines)) else { return nil }
+        guard [.integer16, .integer32, .integer64].contains(type) else { return anyValue(text, as: type) }
+        let integer = text.withUTF8 { NumberScan.scan(text: UnsafeRawBufferPointer($0))?.integer }
+        return integer.map { .integer($0) }
+    }
+
+    /// The text as JSON writes a number; nil if there are no digits.
+    private static func normalized(_ written: String) -> String? {
+        var rest = written[...]
+        var text = ""
+        if let sign = rest.first, sign == "-" || sign == "+" {
+            rest.removeFirst()
+            if sign == "-" { text = "-" }
+        }
+        func takeDigits() -> Substring {
+            let digits = rest.prefix { $0.isASCII && $0.isWholeNumber }
+            rest.removeFirst(digits.count)
+            return digits
+        }
+        let whole = takeDigits()
+        var fraction: Substring = ""
+        if rest.first == "." {
+            rest.removeFirst()
+            fraction = takeDigits()
+        }
+        guard !whole.isEmpty || !fraction.isEmpty else { return nil }
+        let significant = whole.drop { $0 == "0" }
+        text += significant.isEmpty ? "0" : significant
+        if !fraction.isEmpty { text += "." + fraction }
+        // What follows is an exponent, or the text is no number.
+        return text + rest
+    }
+}
+
 extension GraphValue {
     /// Creates a value from its text in documents, for types that JSON does not have: dates, data, UUIDs, URIs,
     /// decimals, numbers that are not finite. Nil if the text is not valid for the type.

@@ -30,7 +30,8 @@ struct ImportConversionTests {
 
     @Test(arguments: [
         #"{"position": 4294967296}"#, #"{"position": 1.5}"#, #"{"position": "x"}"#, #"{"isGift": 2}"#,
-        #"{"weight": "heavy"}"#, #"{"id": "none"}"#, #"{"picture": "???"}"#,
+        #"{"weight": "heavy"}"#, #"{"position": "0x10"}"#, #"{"weight": "0x10"}"#, #"{"weight": "inf"}"#,
+        #"{"ratio": "nan"}"#, #"{"position": "1e400"}"#, #"{"position": ""}"#, #"{"position": "."}"#, #"{"id": "none"}"#, #"{"picture": "???"}"#,
     ])
     func `a value that cannot be converted is an error with its position`(_ json: String) throws {
         let plan = try shop.plan(json, entity: "Line")
@@ -38,6 +39,48 @@ struct ImportConversionTests {
         #expect(error.code == .wrongValue)
         #expect(error.place?.property != nil)
         #expect(error.place?.document?.column ?? 0 > 1)
+    }
+
+    @Test func `text that people write is a number`() throws {
+        for text in [" +12", "0012", "12.", "12.00", "1.2e1", "120e-1"] {
+            #expect((try value(#"{"position": "\#(text)"}"#, "position") as? NSNumber)?.intValue == 12, "\(text)")
+        }
+        #expect((try value(#"{"weight": ".5"}"#, "weight") as? NSNumber)?.doubleValue == 0.5)
+        #expect((try value(#"{"ratio": "-0.5"}"#, "ratio") as? NSNumber)?.floatValue == -0.5)
+    }
+
+    private func order(_ member: String, _ json: String) throws -> Any? {
+        let plan = try shop.plan("[{\"number\": 1, \"\(member)\": \(json)}]", entity: "Order")
+        #expect(plan.errors.isEmpty, "\(json)")
+        return try shop.context.performAndWait { try plan.apply().first?.value(forKey: member) }
+    }
+
+    @Test func `decimals and integers keep every digit`() throws {
+        let digits = "12345678901234567890123456789012345678"
+        for json in [digits, "\"\(digits)\"", "\" +\(digits).0\""] {
+            #expect((try order("total", json) as? NSDecimalNumber)?.stringValue == digits, "\(json)")
+        }
+        for json in ["\"9007199254740993.0\"", "9007199254740993.0", "\"9007199254740993\""] {
+            let plan = try shop.plan("[{\"number\": \(json)}]", entity: "Order")
+            let number = try shop.context.performAndWait { try plan.apply().first?.value(forKey: "number") }
+            #expect((number as? NSNumber)?.int64Value == 9_007_199_254_740_993, "\(json)")
+        }
+    }
+
+    @Test(arguments: [
+        "\"0x10\"", "\"-infinity\"", "\"inf\"", "\"nan\"", "\"1 2\"", "\"1,5\"", "1e400", "\"1e400\"",
+        "123456789012345678901234567890123456789012345", "\"123456789012345678901234567890123456789012345\"",
+        "0.123456789012345678901234567890123456789012345",
+    ])
+    func `a decimal that would lose digits is an error`(_ json: String) throws {
+        let plan = try shop.plan("[{\"number\": 1, \"total\": \(json)}]", entity: "Order")
+        #expect(plan.errors.kept.map(\.code) == [.wrongValue])
+        #expect(plan.errors.kept.first?.place?.property == "total")
+    }
+
+    @Test func `a fraction that a double does not have is no integer`() throws {
+        let plan = try shop.plan(#"[{"number": 9007199254740992.5}]"#, entity: "Order")
+        #expect(plan.errors.kept.map(\.code) == [.wrongValue])
     }
 
     @Test func `strict mode converts nothing`() throws {
