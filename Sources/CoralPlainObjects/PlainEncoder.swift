@@ -15,6 +15,8 @@ struct PlainEncoder: Encoder {
     let codingPath: [any CodingKey]
     let style: PlainStyle
     fileprivate let slot: Slot
+    /// Whether the value is a dictionary, whose keys are data and not names of properties.
+    fileprivate var keepsKeys = false
 
     var userInfo: [CodingUserInfoKey: Any] { style.userInfo }
 
@@ -36,13 +38,15 @@ struct PlainEncoder: Encoder {
                 at: PlainPath(Array(path.prefix(8))))
         }
         let slot = Slot()
-        try value.encode(to: PlainEncoder(codingPath: path, style: style, slot: slot))
+        try value.encode(
+            to: PlainEncoder(codingPath: path, style: style, slot: slot, keepsKeys: value is any PlainDictionary))
         return slot.tree
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-        slot.begin(.members([]))
-        return KeyedEncodingContainer(KeyedWriter(codingPath: codingPath, style: style, slot: slot))
+        slot.begin(.members(Slot.Members()))
+        return KeyedEncodingContainer(
+            KeyedWriter(codingPath: codingPath, style: style, keepsKeys: keepsKeys, slot: slot))
     }
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer {
@@ -61,12 +65,29 @@ extension PlainEncoder: SingleValueEncodingContainer {
     }
 }
 
+/// A dictionary with any keys and values.
+private protocol PlainDictionary {}
+
+extension Dictionary: PlainDictionary {}
+
 /// The position of one value in a tree that is being built.
 private final class Slot {
     enum Content {
         case leaf(ReadableValue)
-        case members([(String, Slot)])
+        case members(Members)
         case elements([Slot])
+    }
+
+    /// The members of an object, in the order in which they were first set.
+    struct Members {
+        private(set) var list: [(name: String, slot: Slot)] = []
+        private var positions: [String: Int] = [:]
+
+        mutating func set(_ name: String, _ slot: Slot) {
+            if let position = positions[name] { return list[position].slot = slot }
+            positions[name] = list.count
+            list.append((name, slot))
+        }
     }
 
     /// Null if a value encodes nothing.
@@ -84,12 +105,8 @@ private final class Slot {
 
     func set(_ key: String, _ slot: Slot) {
         guard case .members(var members) = content else { return }
-        content = .leaf(.value(.null))  // so that the array is not copied
-        if let index = members.firstIndex(where: { $0.0 == key }) {
-            members[index].1 = slot
-        } else {
-            members.append((key, slot))
-        }
+        content = .leaf(.value(.null))  // so that the members are not copied
+        members.set(key, slot)
         content = .members(members)
     }
 
@@ -106,7 +123,7 @@ private final class Slot {
         switch content {
         case .leaf(let tree): tree
         case .members(let members):
-            .dictionary(members.map { .init(name: TreeDocument.escapedKey($0.0), value: $0.1.tree) })
+            .dictionary(members.list.map { .init(name: TreeDocument.escapedKey($0.name), value: $0.slot.tree) })
         case .elements(let elements): .array(elements.map(\.tree))
         }
     }
@@ -115,18 +132,21 @@ private final class Slot {
 private struct KeyedWriter<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let codingPath: [any CodingKey]
     let style: PlainStyle
+    let keepsKeys: Bool
     let slot: Slot
 
-    func encodeNil(forKey key: Key) throws { slot.set(style.key(key.stringValue), Slot()) }
+    private func name(_ key: any CodingKey) -> String { keepsKeys ? key.stringValue : style.key(key.stringValue) }
+
+    func encodeNil(forKey key: Key) throws { slot.set(name(key), Slot()) }
 
     func encode(_ value: some Encodable, forKey key: Key) throws {
         let tree = try PlainEncoder.tree(value, style: style, at: codingPath + [key])
-        slot.set(style.key(key.stringValue), Slot(tree))
+        slot.set(name(key), Slot(tree))
     }
 
     private func encoder(_ key: any CodingKey) -> PlainEncoder {
         let inner = Slot()
-        slot.set(style.key(key.stringValue), inner)
+        slot.set(name(key), inner)
         return PlainEncoder(codingPath: codingPath + [key], style: style, slot: inner)
     }
 

@@ -9,7 +9,10 @@ enum PlainParts {
     case elements([Any], isOrdered: Bool)
     /// The properties of a mapped class.
     case properties(any Mapped, [MappedProperty])
+    /// The properties of any other value.
     case members([(key: String, value: Any)])
+    /// The keys and values of a dictionary.
+    case entries([(key: String, value: Any)])
     /// A function, or another value that documents cannot represent.
     case nothing
 
@@ -41,7 +44,7 @@ enum PlainParts {
                 let pair = Mirror(reflecting: child.value).children.map(\.value)
                 return (pair.first.map { "\($0)" } ?? "", pair.last ?? ())
             }
-            self = .members(members.sorted { $0.key < $1.key })
+            self = .entries(members.sorted { $0.key < $1.key })
         case .enum: self = try PlainParts(enumeration: value, mirror)
         case .tuple where mirror.children.isEmpty: self = .nothing
         case .tuple where mirror.children.allSatisfy({ $0.label?.hasPrefix(".") ?? true }):

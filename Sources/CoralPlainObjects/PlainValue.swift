@@ -163,12 +163,26 @@ extension Set: PlainValue {
 
 extension Dictionary: PlainValue {
     static func make(from tree: ReadableValue, _ reading: PlainReading, at path: PlainPath) throws -> Self {
+        if case .array(let values) = tree { return try make(fromPairs: values, tree, reading, at: path) }
         guard case .dictionary(let members) = tree else { throw reading.wrongType(tree, Self.self, at: path) }
         var result = Self(minimumCapacity: members.count)
         for member in members {
             let name = TreeDocument.unescapedKey(member.name)
             let key = try reading.value(Key.self, from: .value(.string(name)), at: path + name)
             result[key] = try reading.value(Value.self, from: member.value, at: path + name)
+        }
+        return result
+    }
+
+    /// `Dictionary.encode(to:)` writes keys that are neither text nor integers in an array, each before its value.
+    private static func make(
+        fromPairs values: [ReadableValue], _ tree: ReadableValue, _ reading: PlainReading, at path: PlainPath
+    ) throws -> Self {
+        guard values.count.isMultiple(of: 2) else { throw reading.wrongType(tree, Self.self, at: path) }
+        var result = Self(minimumCapacity: values.count / 2)
+        for index in stride(from: 0, to: values.count, by: 2) {
+            let key = try reading.value(Key.self, from: values[index], at: path + index)
+            result[key] = try reading.value(Value.self, from: values[index + 1], at: path + (index + 1))
         }
         return result
     }

@@ -6,8 +6,9 @@ import GraphDocuments
 /// referred to.
 struct PlainWriting {
     private let style: PlainStyle
-    /// The class instances visited so far; those visited more than once; and the ids of the latter.
-    private var met: Set<ObjectIdentifier> = []
+    /// The class instances visited so far; those visited more than once; and the ids of the latter. The instances are retained,
+    /// because a computed property may return one that only the visit uses, whose identifier another one would get after it.
+    private var met: [ObjectIdentifier: AnyObject] = [:]
     private var shared: Set<ObjectIdentifier> = []
     private var numbers: [ObjectIdentifier: Int] = [:]
 
@@ -20,26 +21,37 @@ struct PlainWriting {
         return try writing.tree(value, level: 0, at: PlainPath()) ?? .value(.null)
     }
 
-    /// Visits everything that the value contains. Iterative, so that a cycle ends.
+    /// Visits everything that the value contains, level by level, so that a cycle ends. What is deeper than the limit is not
+    /// visited: no shorter way leads to it, so that writing it is an error.
     private mutating func findShared(_ value: Any) throws {
-        var pending = [value]
-        while let next = pending.popLast() {
-            if let identifier = PlainWriting.identifier(next), !met.insert(identifier).inserted {
-                shared.insert(identifier)
-                continue
-            }
-            switch try PlainParts(next) {
-            case .elements(let values, _): pending += values
-            case .members(let members): pending += members.map(\.value)
-            case .properties(let object, let properties):
-                pending += properties.filter(\.mapping.direction.isWritten).map { $0.value(object) }
-            case .scalar, .tree, .nothing: break
-            }
+        var values = [value]
+        for _ in 0..<TreeDocument.depthLimit where !values.isEmpty {
+            var parts: [Any] = []
+            for value in values { parts += try visit(value) }
+            values = parts
         }
     }
 
-    /// The identity of a class instance; nil for a value, and for an object that is written as a value.
-    private static func identifier(_ value: Any) -> ObjectIdentifier? {
+    /// Visits one value and returns its parts; none if it was visited before.
+    private mutating func visit(_ value: Any) throws -> [Any] {
+        if let object = PlainWriting.instance(value) {
+            let identifier = ObjectIdentifier(object)
+            guard met.updateValue(object, forKey: identifier) == nil else {
+                shared.insert(identifier)
+                return []
+            }
+        }
+        switch try PlainParts(value) {
+        case .elements(let values, _): return values
+        case .members(let members), .entries(let members): return members.map(\.value)
+        case .properties(let object, let properties):
+            return properties.filter(\.mapping.direction.isWritten).map { $0.value(object) }
+        case .scalar, .tree, .nothing: return []
+        }
+    }
+
+    /// The class instance; nil for a value, and for an object that is written as a value.
+    private static func instance(_ value: Any) -> AnyObject? {
         // An optional may contain another one.
         var value = value
         while case let mirror = Mirror(reflecting: value), mirror.displayStyle == .optional {
@@ -48,7 +60,7 @@ struct PlainWriting {
         }
         // A cast to AnyObject boxes any value, so the type is checked.
         guard type(of: value) is AnyClass, GraphValue(foundationObject: value) == nil else { return nil }
-        return ObjectIdentifier(value as AnyObject)
+        return value as AnyObject
     }
 
     /// Nil for values that documents cannot represent, which are omitted.
@@ -59,7 +71,7 @@ struct PlainWriting {
                 at: PlainPath(Array(path.keys.prefix(8))))
         }
         var members: [ReadableValue.Member] = []
-        if let identifier = PlainWriting.identifier(value), shared.contains(identifier) {
+        if let identifier = PlainWriting.instance(value).map(ObjectIdentifier.init), shared.contains(identifier) {
             if let number = numbers[identifier] {
                 return .dictionary([.init(name: PlainMember.reference, value: .value(.integer(Int64(number))))])
             }
@@ -82,6 +94,13 @@ struct PlainWriting {
             for (key, value) in parts {
                 guard let tree = try tree(value, level: level + 1, at: path + key) else { continue }
                 members.append(.init(name: TreeDocument.escapedKey(style.key(key)), value: tree))
+            }
+            return .dictionary(members)
+        case .entries(let entries):
+            // The keys of a dictionary are data, not names of properties.
+            for (key, value) in entries {
+                guard let tree = try tree(value, level: level + 1, at: path + key) else { continue }
+                members.append(.init(name: TreeDocument.escapedKey(key), value: tree))
             }
             return .dictionary(members)
         case .properties(let object, let properties):
