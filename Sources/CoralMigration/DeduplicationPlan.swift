@@ -83,12 +83,22 @@ public final class DeduplicationPlan {
         }
     }
 
+    /// Moves the links of a duplicate. A link between both of them, or of the duplicate with itself, ends with it.
     private func moveRelationships(of duplicate: NSManagedObject, to survivor: NSManagedObject) throws {
-        for (name, relationship) in duplicate.entity.relationshipsByName {
+        func isMoved(_ object: Any) -> Bool {
+            let object = object as AnyObject
+            return object !== duplicate && object !== survivor
+        }
+        // To-one relationships come last: a list of the duplicate may contain the survivor, which then lacks its parent.
+        let relationships = duplicate.entity.relationshipsByName.sorted { one, other in
+            (one.value.isToMany ? 0 : 1, one.key) < (other.value.isToMany ? 0 : 1, other.key)
+        }
+        for (name, relationship) in relationships {
             guard survivor.entity.relationshipsByName[name] != nil else { continue }
             if !relationship.isToMany {
                 guard let target = duplicate.value(forKey: name) as? NSManagedObject else { continue }
-                if survivor.value(forKey: name) == nil { survivor.setValue(target, forKey: name) }
+                if survivor.value(forKey: name) as? NSManagedObject === duplicate { survivor.setValue(nil, forKey: name) }
+                if isMoved(target), survivor.value(forKey: name) == nil { survivor.setValue(target, forKey: name) }
                 duplicate.setValue(nil, forKey: name)
             } else if relationship.isOrdered {
                 let members = duplicate.value(forKey: name) as? NSOrderedSet ?? NSOrderedSet()
@@ -96,14 +106,14 @@ public final class DeduplicationPlan {
                 // The members are removed from the duplicate and appended to those of the survivor, whose order is kept.
                 duplicate.setValue(NSOrderedSet(), forKey: name)
                 let own = survivor.mutableOrderedSetValue(forKey: name)
-                for member in members.array where !own.contains(member) { own.add(member) }
+                for member in members.array where isMoved(member) && !own.contains(member) { own.add(member) }
             } else {
                 let members = duplicate.value(forKey: name) as? NSSet ?? NSSet()
                 guard members.count > 0 else { continue }
                 duplicate.setValue(NSSet(), forKey: name)
                 // Added one by one: a new set would cost a step for each member that the survivor has already.
                 let own = survivor.mutableSetValue(forKey: name)
-                for member in members.allObjects { own.add(member) }
+                for member in members.allObjects where isMoved(member) { own.add(member) }
             }
         }
         try replaceReferencesWithoutInverse(to: duplicate, by: survivor)
@@ -135,14 +145,20 @@ public final class DeduplicationPlan {
         of owner: NSManagedObject
     ) {
         let name = relationship.name
+        // A reference of the survivor, or of the duplicate, ends with the duplicate.
+        let isOwn = owner === survivor || owner === duplicate
+        func replaced(_ members: [Any]) -> [Any] {
+            members.compactMap { member in
+                guard (member as AnyObject) === duplicate else { return member }
+                return isOwn ? nil : survivor
+            }
+        }
         if !relationship.isToMany {
-            owner.setValue(survivor, forKey: name)
+            owner.setValue(isOwn ? nil : survivor, forKey: name)
         } else if relationship.isOrdered, let members = owner.value(forKey: name) as? NSOrderedSet {
-            let replaced = members.array.map { ($0 as AnyObject) === duplicate ? survivor : $0 }
-            owner.setValue(NSOrderedSet(array: replaced), forKey: name)
+            owner.setValue(NSOrderedSet(array: replaced(members.array)), forKey: name)
         } else if let members = owner.value(forKey: name) as? NSSet {
-            let replaced = members.allObjects.map { ($0 as AnyObject) === duplicate ? survivor : $0 }
-            owner.setValue(NSSet(array: replaced), forKey: name)
+            owner.setValue(NSSet(array: replaced(members.allObjects)), forKey: name)
         }
     }
 }

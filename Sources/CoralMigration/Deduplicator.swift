@@ -82,7 +82,8 @@ public struct Deduplicator {
         }
         return order.compactMap { key in
             guard let objects = byKey[key], objects.count > 1, let first = objects.first else { return nil }
-            let chosen = survivor?(objects) ?? first
+            // An object that does not have the key cannot be the survivor.
+            let chosen = survivor?(objects).flatMap { chosen in objects.first { $0 === chosen } } ?? first
             let duplicates = objects.filter { $0 !== chosen }
             for duplicate in duplicates { replaced[duplicate.objectID] = chosen }
             let label = key.parts.map { part in
@@ -112,7 +113,10 @@ public struct Deduplicator {
                 parts.append(.value(value))
             case .relationship(let name):
                 guard let target = object.value(forKey: name) as? NSManagedObject else { return nil }
-                parts.append(.object((replaced[target.objectID] ?? target).objectID))
+                // A survivor of one key may be a duplicate by another one.
+                var id = target.objectID
+                while let survivor = replaced[id] { id = survivor.objectID }
+                parts.append(.object(id))
             }
         }
         return IdentityKey(rule: rule, parts: parts)

@@ -89,4 +89,81 @@ struct DeduplicationTests {
             #expect(throws: ImportError.self) { try deduplicator.plan() }
         }
     }
+
+    /// Nodes of a tree, with a link that has no inverse.
+    private func tree() throws -> Shop {
+        let node = WebModel.entity("Node", [("code", .stringAttributeType), ("name", .stringAttributeType)])
+        node.userInfo = ["coral.identity": "code"]
+        WebModel.relate(node, "children", .toMany(ordered: false), node, "parent", .toOne)
+        WebModel.relate(node, "friends", .toMany(ordered: false), node, "friendOf", .toMany(ordered: false))
+        let link = NSRelationshipDescription()
+        link.name = "link"
+        link.destinationEntity = node
+        link.maxCount = 1
+        link.isOptional = true
+        link.deleteRule = .nullifyDeleteRule
+        node.properties.append(link)
+        let model = NSManagedObjectModel()
+        model.entities = [node]
+        return try Shop(model)
+    }
+
+    @Test(arguments: [true, false])
+    func `an object that is merged with its parent or child is not its own parent`(survivorIsParent: Bool) throws {
+        let shop = try tree()
+        try shop.context.performAndWait {
+            let top = shop.context.insert("Node", ["code": "top"])
+            let parent = shop.context.insert("Node", ["code": "a", "name": "parent", "parent": top])
+            let child = shop.context.insert("Node", ["code": "a", "name": "child", "parent": parent])
+            let leaf = shop.context.insert("Node", ["code": "leaf", "parent": child, "link": child])
+            for (one, other) in [(parent, child), (child, parent)] {
+                one.mutableSetValue(forKey: "friends").add(other)
+                one.setValue(other, forKey: "link")
+            }
+            try shop.context.save()
+            let kept = survivorIsParent ? parent : child
+            var deduplicator = Deduplicator(shop.context)
+            deduplicator.survivor = { objects in objects.first { $0 === kept } }
+            try deduplicator.plan().apply()
+            try shop.context.save()
+            #expect(kept.value(forKey: "parent") as? NSManagedObject === top)
+            #expect(kept.value(forKey: "children") as? Set<NSManagedObject> == [leaf])
+            #expect((kept.value(forKey: "friends") as? NSSet)?.count == 0)
+            #expect(kept.value(forKey: "link") == nil)
+            #expect(leaf.value(forKey: "link") as? NSManagedObject === kept)
+        }
+        #expect(try shop.objects("Node", sortedBy: "code").count == 3)
+    }
+
+    @Test func `a key follows survivors that are duplicates by another key`() throws {
+        let party = WebModel.entity("Party", [("code", .stringAttributeType)])
+        party.userInfo = ["coral.identity": "code"]
+        let customer = WebModel.entity("Customer", [("number", .integer64AttributeType)])
+        customer.userInfo = ["coral.identity": "number"]
+        party.subentities = [customer]
+        let visit = WebModel.entity("Visit", [("day", .stringAttributeType)])
+        visit.userInfo = ["coral.identity": "customer, day"]
+        WebModel.relate(customer, "visits", .toMany(ordered: false), visit, "customer", .toOne)
+        let model = NSManagedObjectModel()
+        model.entities = [party, customer, visit]
+        let shop = try Shop(model)
+        try shop.context.performAndWait {
+            // The second has the code of the first and the number of the third.
+            let customers = [("a", 1), ("a", 2), ("b", 2)].map { code, number in
+                shop.context.insert("Customer", ["code": code, "number": number])
+            }
+            for customer in customers { shop.context.insert("Visit", ["day": "Monday", "customer": customer]) }
+            try shop.context.save()
+            var deduplicator = Deduplicator(shop.context)
+            var choices = 0
+            deduplicator.survivor = { objects in
+                choices += 1
+                return choices == 1 ? customers[1] : objects.first { $0 !== customers[1] }
+            }
+            try deduplicator.plan().apply()
+            try shop.context.save()
+        }
+        #expect(try shop.objects("Customer", sortedBy: "code").count == 1)
+        #expect(try shop.texts("Visit", "day") == ["Monday"])
+    }
 }
