@@ -99,8 +99,13 @@ extension TokenRecordReader {
 
     private mutating func readKeyPart(_ token: DocumentToken, _ leaf: GraphSchema.Attribute) throws -> String {
         switch token {
-        case .string, .number, .true, .false, .native, .null:
-            return TextValue.text(of: try source.value(token, as: leaf.type)) ?? ""
+        case .string, .number, .true, .false, .native:
+            guard let text = TextValue.text(of: try source.value(token, as: leaf.type)) else {
+                throw DocumentError(.wrongType, "A key value is not a single value.", at: source.place)
+            }
+            return text
+        // An object whose key has no value cannot be referred to, and an empty text is another key.
+        case .null: throw DocumentError(.wrongType, "A key value is null.", at: source.place)
         default:
             throw DocumentError(.wrongType, "A key value is an array or an object.", at: source.place)
         }

@@ -1,4 +1,5 @@
 import Coral
+import GraphDocuments
 import Testing
 
 /// The plain layout: arrays by entity, relationships as keys, no members of this library's own.
@@ -101,6 +102,22 @@ struct PlainShapeTests {
             #expect(try other.take(data.text).hasSuffix("0 errors"))
             #expect(try other.take(data.text) == "0 inserts, 0 updates, 0 links, 0 errors")
             #expect(try other.objects("Line", sortedBy: "position").count == 3)
+        }
+    }
+
+    @Test(arguments: ["[1, null]", "[null, 1]"])
+    func `a null part of a key is an error, and not an empty text`(key: String) throws {
+        let shop = try Shop()
+        let model = ShopModel.make()
+        model.entitiesByName["Label"]?.userInfo = ["coral.identity": "word, colour"]
+        let labels = try Shop(model)
+        try labels.take(#"{"Label": [{"word": "", "colour": ""}, {"word": "a", "colour": ""}]}"#)
+        for (shop, json) in [
+            (shop, #"{"Order": [{"number": 1, "lines": [\#(key)]}]}"#),
+            (labels, #"{"Order": [{"number": 1, "labels": [["a", null]]}]}"#),
+        ] {
+            let error = #expect(throws: DocumentError.self) { try shop.take(json) { $0.layout = .plain } }
+            #expect(error?.code == .wrongType)
         }
     }
 
