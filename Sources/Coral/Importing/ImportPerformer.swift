@@ -47,12 +47,14 @@ final class ImportPerformer {
         claims = Array(repeating: DestinationClaims(), count: session.payload.nodes.count)
         context = session.context
         options = session.options
-        conversion = ValueConversion(session.options)
         changes = ImportChanges(limit: session.options.entryLimit)
         unknownKeys = session.unknownKeys
         equality = ValueEquality(
             session.options, hasHeader: session.payload.header != nil,
             coordinator: ImportSession.coordinator(of: session.context))
+        // A store is restored as it was: a column that is no decimal was exported as NaN.
+        let permitsNaN = session.options.keepsSidesApart || !equality.comparesDecimalsAsDoubles
+        conversion = ValueConversion(session.options, permitsNaN: permitsNaN)
     }
 
     /// Whether the session sets relationships only, of objects whose values were set by an earlier one.

@@ -123,8 +123,11 @@ package struct ValueConversion {
     package let isStrict: Bool
     package let numericDates: NumericDates
     package let dates: DateFormats
+    /// Whether a value may be NaN. The stores in SQLite and PostgreSQL have only NULL for it, which would lose the value.
+    private let permitsNaN: Bool
 
-    package init(_ options: ImportOptions) {
+    package init(_ options: ImportOptions, permitsNaN: Bool = true) {
+        self.permitsNaN = permitsNaN
         isStrict = options.mismatchedValues == .fail
         numericDates = options.numericDates
         dates = DateFormats(options.dateFormats + DateFormats.usual)
@@ -143,10 +146,23 @@ package struct ValueConversion {
     private func convert(
         _ value: GraphValue, to attribute: GraphSchema.Attribute, _ codec: any AttributeCodec
     ) -> GraphValue? {
+        if !permitsNaN, value.isNaN { return nil }
         if attribute.type == .composite {
             if case .composite = value { return codec.convert(value, by: self) }
         }
         if value.fits(attribute.type) { return value }
         return isStrict ? nil : codec.convert(value, by: self)
+    }
+}
+
+extension GraphValue {
+    fileprivate var isNaN: Bool {
+        switch self {
+        case .double(let number), .date(let number): number.isNaN
+        case .float(let number): number.isNaN
+        case .decimal(let number): number.isNaN
+        case .composite(let elements): elements.contains(where: \.value.isNaN)
+        default: false
+        }
     }
 }

@@ -97,7 +97,7 @@ struct RowImport: BatchedImport {
         schema = model.schema
         reader = PlainFieldReader(
             source, schema: schema, options: reading, skipsUnknownMembers: options.unknownKeys == .skip)
-        conversion = ValueConversion(options)
+        conversion = ValueConversion(options, permitsNaN: false)
         equality = ValueEquality(options, hasHeader: false, coordinator: coordinator)
         plan = RowImportPlan(model, writer: writer)
         entities = Array(repeating: nil, count: schema.entities.count)

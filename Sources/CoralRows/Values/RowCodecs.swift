@@ -57,8 +57,7 @@ extension DoubleCodec: RowCodec {
     }
 
     func bind(_ value: GraphValue, to rows: RowBatch, _ row: Int, _ slot: Int) -> Bool {
-        // SQLite cannot store NaN.
-        guard case .double(let number) = value, !number.isNaN else { return false }
+        guard case .double(let number) = value else { return false }
         rows.set(number, row, slot)
         return true
     }
@@ -78,8 +77,7 @@ extension FloatCodec: RowCodec {
     }
 
     func bind(_ value: GraphValue, to rows: RowBatch, _ row: Int, _ slot: Int) -> Bool {
-        // SQLite cannot store NaN.
-        guard case .float(let number) = value, !number.isNaN else { return false }
+        guard case .float(let number) = value else { return false }
         rows.set(Double(number), row, slot)
         return true
     }
@@ -99,7 +97,7 @@ extension DecimalCodec: RowCodec {
     }
 
     func bind(_ value: GraphValue, to rows: RowBatch, _ row: Int, _ slot: Int) -> Bool {
-        guard case .decimal(let number) = value, !number.isNaN else { return false }
+        guard case .decimal(let number) = value else { return false }
         rows.set(number, row, slot)
         return true
     }
@@ -249,8 +247,7 @@ extension DateCodec: RowCodec {
     }
 
     func bind(_ value: GraphValue, to rows: RowBatch, _ row: Int, _ slot: Int) -> Bool {
-        // SQLite cannot store NaN.
-        guard case .date(let seconds) = value, !seconds.isNaN else { return false }
+        guard case .date(let seconds) = value else { return false }
         rows.set(seconds, row, slot)
         return true
     }
