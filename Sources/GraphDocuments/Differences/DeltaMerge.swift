@@ -88,29 +88,80 @@ private struct DeltaMerger {
     let resolve: ((DeltaConflict) throws -> DeltaConflict.Choice)?
     var changes: [RecordChange] = []
     var conflicts: [DeltaConflict] = []
+    private var decisions: [Decision: DeltaConflict.Choice] = [:]
+
+    /// A conflict by its record and property.
+    private struct Decision: Hashable {
+        let subject: RecordSubject
+        let property: String?
+    }
 
     init(resolve: ((DeltaConflict) throws -> DeltaConflict.Choice)?) { self.resolve = resolve }
 
     mutating func merge(_ ours: GraphDelta, _ theirs: GraphDelta) throws {
-        var (i, j) = (0, 0)
-        while i < ours.changes.count || j < theirs.changes.count {
-            let mine = i < ours.changes.count ? ours.changes[i] : nil
-            let other = j < theirs.changes.count ? theirs.changes[j] : nil
-            guard let mine, let other, mine.subject == other.subject else {
-                if let mine, other.map({ mine.subject < $0.subject }) ?? true {
-                    changes.append(mine)
-                    i += 1
-                } else if let other {
-                    changes.append(other)
-                    j += 1
-                }
-                continue
+        // The conflicts that decide about links come first, because both sides of a link must have the same resolution.
+        var (lost, alsoLost) = (LostLinks(of: ours.changes), LostLinks(of: theirs.changes))
+        try Self.forEachRecord(ours.changes, theirs.changes) { mine, other in
+            guard let mine, let other, mine != other else { return }
+            for (property, choice) in try decideLinks(mine, other) {
+                let isReverted = choice == .neither
+                if choice != .ours { lost.add(mine, property: property, isReverted: isReverted) }
+                if choice != .theirs { alsoLost.add(other, property: property, isReverted: isReverted) }
             }
-            if let change = try merge(mine, other) { changes.append(change) }
-            i += 1
-            j += 1
         }
+        try Self.forEachRecord(lost.remaining(), alsoLost.remaining()) { mine, other in
+            if let mine, let other {
+                if let change = try merge(mine, other) { changes.append(change) }
+            } else if let change = mine ?? other {
+                changes.append(change)
+            }
+        }
+        // The links that conflicts reject may be all that a record has changed.
+        if !conflicts.isEmpty { removeEmptyUpdates() }
         try omitLinksToDeleted(ours, theirs)
+    }
+
+    /// Calls a closure for each record with the changes of both sides, which are sorted by record.
+    private static func forEachRecord(
+        _ ours: [RecordChange], _ theirs: [RecordChange],
+        _ body: (RecordChange?, RecordChange?) throws -> Void
+    ) rethrows {
+        var (i, j) = (0, 0)
+        while i < ours.count || j < theirs.count {
+            var mine = i < ours.count ? ours[i] : nil
+            var other = j < theirs.count ? theirs[j] : nil
+            if let one = mine, let two = other, one.subject != two.subject {
+                if one.subject < two.subject { other = nil } else { mine = nil }
+            }
+            try body(mine, other)
+            if mine != nil { i += 1 }
+            if other != nil { j += 1 }
+        }
+    }
+
+    /// The resolutions of the conflicts of a whole record, or of its to-one relationships.
+    private mutating func decideLinks(
+        _ ours: RecordChange, _ theirs: RecordChange
+    ) throws -> [(property: String?, choice: DeltaConflict.Choice)] {
+        switch (ours, theirs) {
+        case (.updated(let mine), .updated(let other)):
+            var choices: [(String?, DeltaConflict.Choice)] = []
+            for change in mine.relationships {
+                guard let rival = other.relationships.first(where: { $0.name == change.name }), rival != change,
+                    change.change.isToOne || rival.change.isToOne
+                else { continue }
+                choices.append((change.name, try decide(.bothUpdated, change.name, ours, theirs)))
+            }
+            return choices
+        case (.inserted, .inserted): return [(nil, try decide(.bothInserted, nil, ours, theirs))]
+        case (.updated, .deleted), (.deleted, .updated):
+            return [(nil, try decide(.updatedAndDeleted, nil, ours, theirs))]
+        default: return []
+        }
+    }
+
+    private mutating func removeEmptyUpdates() {
+        changes.removeAll { if case .updated(let update) = $0 { update.isEmpty } else { false } }
     }
 
     private mutating func merge(_ ours: RecordChange, _ theirs: RecordChange) throws -> RecordChange? {
@@ -184,10 +235,13 @@ private struct DeltaMerger {
     ) throws -> DeltaConflict.Choice {
         var conflict = DeltaConflict(
             kind: kind, subject: ours.subject, property: property, ours: ours, theirs: theirs, choice: .neither)
+        let decision = Decision(subject: ours.subject, property: property)
+        if let known = decisions[decision] { return known }
         guard let resolve else {
             throw DeltaError(.conflict, "Both sides have changed \(conflict.place).", at: conflict.subject)
         }
         conflict.choice = try resolve(conflict)
+        decisions[decision] = conflict.choice
         conflicts.append(conflict)
         return conflict.choice
     }
@@ -212,7 +266,7 @@ private struct DeltaMerger {
             changes[index] = reduced
         }
         // An update may have consisted only of such links.
-        changes.removeAll { if case .updated(let update) = $0 { update.isEmpty } else { false } }
+        removeEmptyUpdates()
     }
 }
 
@@ -221,8 +275,13 @@ extension DeltaConflict {
 }
 
 extension RelationshipChange.Change {
+    fileprivate var isToOne: Bool {
+        guard case .replaced(let old, let new) = self else { return false }
+        return [old, new].contains { if case .toOne? = $0 { true } else { false } }
+    }
+
     /// Whether nothing is changed.
-    fileprivate var isEmpty: Bool {
+    var isEmpty: Bool {
         switch self {
         case .replaced(let old, let new): old == new
         case .members(let removed, let added): removed.isEmpty && added.isEmpty
