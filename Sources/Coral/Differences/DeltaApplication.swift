@@ -156,7 +156,9 @@ private struct DeltaApplication {
             case .members(let removed, let added):
                 let lost = try removed.map { try targets.object($0, in: relationship.destination) }
                 let got = try added.compactMap { try targets.newObject($0, in: relationship.destination) }
-                isRight = lost.allSatisfy { $0.map(now.contains) ?? false } && !got.contains(where: now.contains)
+                let present = Set(now.map(ObjectIdentifier.init))
+                func isPresent(_ object: NSManagedObject) -> Bool { present.contains(ObjectIdentifier(object)) }
+                isRight = lost.allSatisfy { $0.map(isPresent) ?? false } && !got.contains(where: isPresent)
             case .replaced(let old?, _):
                 let was = try old.ids.compactMap { try targets.object($0, in: relationship.destination) }
                 isRight = relationship.isOrdered ? was == now : Set(was) == Set(now)
