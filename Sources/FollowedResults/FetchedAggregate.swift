@@ -47,12 +47,27 @@ public enum FetchedAggregate: String, Sendable, CaseIterable {
         column.name = rawValue
         column.expression = NSExpression(
             forFunction: function, arguments: [NSExpression(forKeyPath: attribute)])
-        column.expressionResultType = found.attributeType
+        column.expressionResultType = resultType(of: found.attributeType)
         specification.resultType = .dictionaryResultType
         specification.propertiesToFetch = [column]
         let rows = try context.fetchResults(specification)
         let value = (rows.first as? NSDictionary).flatMap { Self.decimal($0[rawValue]) }
         return self == .sum ? value ?? 0 : value
+    }
+
+    /// The type of the number for values of an attribute's type. A sum may exceed the range of the values, and the average of integers
+    /// has a fraction.
+    private func resultType(of type: NSAttributeType) -> NSAttributeType {
+        switch (self, type) {
+        case (.minimum, _), (.maximum, _): type
+        case (.sum, .integer16AttributeType), (.sum, .integer32AttributeType), (.sum, .integer64AttributeType),
+            (.sum, .booleanAttributeType):
+            .integer64AttributeType
+        case (.sum, .floatAttributeType), (.sum, .doubleAttributeType): .doubleAttributeType
+        case (.sum, .decimalAttributeType): .decimalAttributeType
+        // The type of the expression's value.
+        case (.sum, _), (.average, _): .undefinedAttributeType
+        }
     }
 
     private func over(_ values: [Decimal]) -> Decimal? {

@@ -191,6 +191,39 @@ struct FollowedValuesTests {
         #expect(try await greatest.next() == .some(100))
     }
 
+    /// The store computes the first number, memory the one after an unsaved change that does not alter it.
+    @Test(arguments: TestStores.rowTypes) func `an aggregate does not have the range of the attribute`(
+        type: String
+    ) async throws {
+        let context = try TestStack(type: type).context(.privateQueueConcurrencyType)
+        try await context.perform {
+            for (small, isPinned) in [(20000, true), (20000, true), (nil, false)] {
+                let note = context.insert("Note", ["isPinned": isPinned, "price": NSDecimalNumber(string: "0.25")])
+                if let small { note.setValue(small, forKey: "small") }
+            }
+            try context.save()
+            for (note, count) in zip(try context.all("Note"), [1, 2]) { note.setValue(count, forKey: "count") }
+            try context.save()
+            let expected: [(FetchedAggregate, String, String)] = [
+                (.sum, "small", "40000"), (.average, "small", "20000"), (.maximum, "small", "20000"),
+                (.average, "count", "1.5"), (.minimum, "count", "1"), (.sum, "isPinned", "2"),
+                (.sum, "price", "0.75"), (.average, "price", "0.25"), (.sum, "rank", "0"),
+            ]
+            let specification = request().specification
+            func check() throws {
+                for (aggregate, attribute, number) in expected {
+                    let value = try aggregate.value(of: attribute, over: specification, in: context)
+                    #expect(value == Decimal(string: number), "\(aggregate) of \(attribute)")
+                }
+                #expect(try FetchedAggregate.average.value(of: "rank", over: specification, in: context) == nil)
+            }
+            try check()
+            try context.all("Note").first?.setValue("unsaved", forKey: "title")
+            #expect(context.hasChanges)
+            try check()
+        }
+    }
+
     @Test func `a count by related objects counts what is saved`() async throws {
         let context = try TestStack().context(.privateQueueConcurrencyType)
         let id = try await context.perform {

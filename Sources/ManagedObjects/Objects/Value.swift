@@ -80,6 +80,12 @@ extension EntityLayout.Slot.Kind {
         }
     }
 
+    /// The kind of a computed result. A sum may exceed the range of the declared type, in which it would wrap.
+    package init(ofResult type: NSAttributeType) {
+        self.init(type)
+        if self == .integer16 || self == .integer32 { self = .integer64 }
+    }
+
     /// The name of the expected type, for messages.
     package var expectation: String {
         switch self {

@@ -215,7 +215,7 @@ extension ValueQuery {
             switch column {
             case let computed as NSExpressionDescription:
                 source = .expression(computed.expression?.node)
-                let type = EntityLayout.Slot.Kind(computed.expressionResultType)
+                let type = EntityLayout.Slot.Kind(ofResult: computed.expressionResultType)
                 kind = type == .undefined ? nil : type
             default:
                 source = .property

@@ -85,4 +85,15 @@ import class FoundationAdditions.NSSortDescriptor
         query.having = NSPredicate(format: "count:(title) > 1")
         #expect(try texts(bench, query) == ["a 2"])
     }
+
+    /// The declared type of a sum may be that of the values, which is too small for it.
+    @Test(arguments: RowStoreTests.types, [NSAttributeType.integer16AttributeType, .integer32AttributeType])
+    func aSumExceedsItsDeclaredType(type: String, declared: NSAttributeType) throws {
+        let bench = try RowBench(type)
+        try bench.insert("Note", [["count": .integer(2_147_483_647)], ["count": .integer(2)]])
+        let query = ValueQuery(
+            query: bench.query("Note"),
+            columns: [column("total", "sum:(count)", declared), column("least", "min:(count)", declared)])
+        #expect(try texts(bench, query) == ["2147483649 2"])
+    }
 }

@@ -139,7 +139,7 @@ private struct ValueColumn {
                 throw CocoaError(.coreData, "The column “\(property.name)” has no expression.")
             }
             expression = node
-            kind = EntityLayout.Slot.Kind(description.expressionResultType)
+            kind = EntityLayout.Slot.Kind(ofResult: description.expressionResultType)
             isAggregate = GroupAggregation(entity: entity, rows: []).contains(node)
         case let relationship as NSRelationshipDescription where relationship.isToMany:
             throw CocoaError(
