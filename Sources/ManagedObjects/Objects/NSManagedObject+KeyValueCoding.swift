@@ -29,7 +29,7 @@ extension NSManagedObject {
             realise()
             return layout.toMany[index].isOrdered ? orderedMembers(at: index) : memberSet(at: index)
         case .composite(let composite, let range):
-            return compositeValue(of: composite, slots: range)
+            return compositeValue(of: composite, slots: range) { publicValue(at: .slot($0)) }
         case .fetched(let fetched):
             return context?.fetchedValue(of: fetched, source: self) ?? []
         }
@@ -48,21 +48,28 @@ extension NSManagedObject {
     }
 
     /// A composite attribute as a dictionary of its elements; nil when all elements are nil.
-    private func compositeValue(of composite: NSCompositeAttributeDescription, slots: Range<Int>) -> [String: Any]? {
+    final func compositeValue(
+        of composite: NSCompositeAttributeDescription, slots: Range<Int>, _ value: (Int) -> Any?
+    ) -> [String: Any]? {
         var result: [String: Any] = [:]
-        let prefix = compositePath(of: composite)
-        for slot in slots {
-            guard let path = layout.slots[slot].name, let value = publicValue(at: .slot(slot)) else { continue }
-            insert(value, into: &result, path: path.dropFirst(prefix.count + 1).split(separator: ".").map(String.init))
+        for (slot, path) in elementPaths(of: composite, slots: slots) {
+            if let value = value(slot) { insert(value, into: &result, path: path) }
         }
         return result.isEmpty ? nil : result
     }
 
-    private func compositePath(of composite: NSCompositeAttributeDescription) -> String {
-        for (path, field) in layout.fields {
-            if case .composite(let other, _) = field, other === composite { return path }
+    /// The slots of a composite's elements, with the keys that lead to them from the composite.
+    private func elementPaths(
+        of composite: NSCompositeAttributeDescription, slots: Range<Int>
+    ) -> [(slot: Int, path: [String])] {
+        // The composite may be an element of another one, whose path its elements' names contain too.
+        let own = layout.fields.first { _, field in
+            if case .composite(let other, slots) = field { other === composite } else { false }
         }
-        return composite.name
+        let prefix = (own?.key ?? composite.name).count + 1
+        return slots.compactMap { slot in
+            layout.slots[slot].name.map { (slot, $0.dropFirst(prefix).split(separator: ".").map(String.init)) }
+        }
     }
 
     private func insert(_ value: Any, into dictionary: inout [String: Any], path: [String]) {
@@ -94,23 +101,25 @@ extension NSManagedObject {
             if case .object(let box) = converted { watch(box, slot: slot) }
         case .toMany(let index):
             try setMembers(Self.objects(in: value), at: index, primitive: primitive)
-        case .composite(_, let range):
+        case .composite(let composite, let range):
             guard value == nil || value is NSNull || value is [String: Any] else {
                 throw UnacceptableValue(expected: "[String: Any]", actual: String(describing: type(of: value)))
             }
-            try setComposite(value as? [String: Any] ?? [:], slots: range)
+            try setComposite(composite, slots: range, to: value as? [String: Any] ?? [:], primitive: primitive)
         case .fetched(let fetched):
             throw UnacceptableValue(expected: "no value for the fetched property \(fetched.name)", actual: "a value")
         }
     }
 
-    private func setComposite(_ dictionary: [String: Any], slots: Range<Int>) throws {
-        for slot in slots {
-            guard let path = layout.slots[slot].name?.split(separator: ".").dropFirst() else { continue }
-            var value: Any? = dictionary
-            for part in path { value = (value as? [String: Any])?[String(part)] }
-            setSlot(slot, to: try Value(value, kind: layout.slots[slot].kind))
+    /// Sets all elements of a composite, or none if one of the values does not have its element's type.
+    private func setComposite(
+        _ composite: NSCompositeAttributeDescription, slots: Range<Int>, to dictionary: [String: Any], primitive: Bool
+    ) throws {
+        let values = try elementPaths(of: composite, slots: slots).map { slot, path in
+            let value = path.reduce(dictionary as Any?) { ($0 as? [String: Any])?[$1] }
+            return (slot, try Value(value, kind: layout.slots[slot].kind))
         }
+        for (slot, value) in values { primitive ? setPrimitiveSlot(slot, to: value) : setSlot(slot, to: value) }
     }
 
     private func checkDestination(_ object: NSManagedObject?, slot: Int) throws {

@@ -46,4 +46,49 @@ import Testing
         }
         #expect(columns.contains("ZCITY") && columns.contains("ZHEIGHT"))
     }
+
+    /// An entity whose composite attribute has a composite as an element.
+    private func nestedModel() -> NSManagedObjectModel {
+        let (place, position) = (NSCompositeAttributeDescription(), NSCompositeAttributeDescription())
+        (place.name, position.name) = ("place", "position")
+        position.elements = [
+            NotesModel.attribute("east", .doubleAttributeType), NotesModel.attribute("north", .integer32AttributeType),
+        ]
+        place.elements = [NotesModel.attribute("city", .stringAttributeType), position]
+        let model = NSManagedObjectModel()
+        model.entities = [NotesModel.entity("Trip", [NotesModel.attribute("name", .stringAttributeType), place])]
+        return model
+    }
+
+    private let bern: [String: Any] = ["city": "Bern", "position": ["east": 7.5, "north": 47]]
+
+    private func same(_ value: Any?, _ expected: [String: Any]?) -> Bool {
+        (value as? [String: Any]).map { NSDictionary(dictionary: $0) } == expected.map { NSDictionary(dictionary: $0) }
+    }
+
+    @Test func `a composite in a composite is set and read`() throws {
+        let context = try TestStack(model: nestedModel()).context()
+        let trip = context.insert("Trip", ["place": bern])
+        try context.save()
+        trip.setValue(trip.value(forKey: "place.position"), forKey: "place.position")
+        #expect(same(trip.value(forKey: "place"), bern))
+        #expect(!context.hasChanges)
+        trip.setValue(["east": 8.5, "north": 48], forKey: "place.position")
+        try context.save()
+        context.refresh(trip, mergeChanges: false)
+        #expect(same(trip.value(forKey: "place"), ["city": "Bern", "position": ["east": 8.5, "north": 48]]))
+        trip.setValue(nil, forKey: "place.position")
+        #expect(same(trip.value(forKey: "place"), ["city": "Bern"]))
+    }
+
+    @Test func `a composite with an unacceptable element is unchanged`() throws {
+        let context = try TestStack(model: nestedModel()).context()
+        let trip = context.insert("Trip", ["place": bern])
+        try context.save()
+        let field = try #require(trip.field(of: "place"))
+        let other: [String: Any] = ["city": "Basel", "position": ["east": "far", "north": 47]]
+        #expect(throws: UnacceptableValue.self) { try trip.setPublicValue(other, at: field, primitive: false) }
+        #expect(same(trip.value(forKey: "place"), bern))
+        #expect(!context.hasChanges)
+    }
 }
