@@ -306,19 +306,21 @@ extension NSManagedObject {
         noticeInPlaceChanges()
         var result: [String: Any] = [:]
         guard !flags.contains(.inserted) else { return result }
-        for name in keys ?? layout.fields.keys.sorted() {
+        func committed(_ slot: Int) -> Any? {
+            let value = committedValue(slot)
+            if case .reference(let target) = value { return context?.object(for: target) }
+            return value.object(kind: layout.slots[slot].kind)
+        }
+        // An element of a composite attribute, whose key is a path, is a part of the composite's value.
+        for name in keys ?? layout.fields.keys.filter({ !$0.contains(".") }).sorted() {
             switch field(of: name) {
-            case .slot(let slot):
-                let value = committedValue(slot)
-                if case .reference(let target) = value {
-                    result[name] = context?.object(for: target) ?? NSNull()
-                } else {
-                    result[name] = value.object(kind: layout.slots[slot].kind) ?? NSNull()
-                }
+            case .slot(let slot): result[name] = committed(slot) ?? NSNull()
+            case .composite(let composite, let slots):
+                result[name] = compositeValue(of: composite, slots: slots, committed) ?? NSNull()
             case .toMany(let index):
                 let objects = committedMemberKeys(at: index).compactMap { context?.object(for: $0) }
                 result[name] = layout.toMany[index].isOrdered ? NSOrderedSet(array: objects) : NSSet(array: objects)
-            default: continue
+            case .fetched, nil: continue
             }
         }
         return result

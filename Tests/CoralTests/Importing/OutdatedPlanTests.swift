@@ -65,6 +65,39 @@ struct OutdatedPlanTests {
         }
     }
 
+    #if !canImport(Darwin)
+        @Test(arguments: [true, false])
+        func `a composite attribute that was changed meanwhile is not overwritten`(isChanged: Bool) throws {
+            let city = NSAttributeDescription()
+            (city.name, city.attributeType) = ("city", .stringAttributeType)
+            let place = NSCompositeAttributeDescription()
+            (place.name, place.elements) = ("place", [city])
+            let entity = NSEntityDescription()
+            (entity.name, entity.properties) = ("Trip", [place])
+            let model = NSManagedObjectModel()
+            model.entities = [entity]
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+            _ = try coordinator.addPersistentStore(
+                ofType: NSInMemoryStoreType, configurationName: nil, at: nil, options: nil)
+            let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+            context.persistentStoreCoordinator = coordinator
+            try context.performAndWait {
+                let trip = context.insert("Trip", ["place": ["city": "Bern"]])
+                try context.save()
+                let uri = trip.objectID.uriRepresentation()
+                let plan = try GraphImporter(into: context)
+                    .plan(Data(#"{"$id":"\#(uri)","$entity":"Trip","place":{"city":"Basel"}}"#.utf8))
+                if isChanged {
+                    trip.setValue(["city": "Thun"], forKey: "place")
+                    expectOutdated(plan)
+                } else {
+                    try plan.apply()
+                }
+                #expect(trip.value(forKeyPath: "place.city") as? String == (isChanged ? "Thun" : "Basel"))
+            }
+        }
+    #endif
+
     // MARK: - Insertions
 
     /// Where an object with the key of a planned one is inserted.

@@ -91,4 +91,21 @@ import Testing
         #expect(same(trip.value(forKey: "place"), bern))
         #expect(!context.hasChanges)
     }
+
+    @Test func `committed values contain composites`() throws {
+        let context = try TestStack(model: nestedModel()).context()
+        let trip = context.insert("Trip", ["name": "a", "place": bern])
+        let none = context.insert("Trip", ["name": "b"])
+        try context.save()
+        trip.setValue(["city": "Basel"], forKey: "place")
+        none.setValue("Basel", forKey: "place.city")
+        let committed = trip.committedValues(forKeys: nil)
+        #expect(Set(committed.keys) == ["name", "place"])
+        #expect(same(committed["place"], bern))
+        #expect(same(trip.committedValues(forKeys: ["place.position"])["place.position"], ["east": 7.5, "north": 47]))
+        #expect(trip.committedValues(forKeys: ["place.city"])["place.city"] as? String == "Bern")
+        #expect(none.committedValues(forKeys: ["place"])["place"] is NSNull)
+        // What has changed can be compared with what was.
+        #expect(Set(trip.changedValues().keys) == ["place"])
+    }
 }
