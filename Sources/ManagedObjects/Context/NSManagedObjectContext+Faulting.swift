@@ -214,6 +214,8 @@ extension NSManagedObjectContext {
                 _ = try realise(object)
             } catch {
                 object.state = before
+                tracker.removeUnlisted()
+                object.state.unmark(.unlisted)
                 return noteFailedRead(error, "could not refresh \(object.objectID)")
             }
         } else {

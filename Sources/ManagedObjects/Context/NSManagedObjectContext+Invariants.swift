@@ -13,12 +13,16 @@
         final func brokenInvariants() -> [String] {
             var broken: [String] = []
             let objects = registry.objects
+            let listed = Set(tracker.objects.map(ObjectIdentifier.init))
             var counts = ChangeTracker.Counts()
             for object in objects {
                 let name = object.objectID.uriRepresentation().absoluteString
                 if registry.object(for: object.key) !== object { broken.append("\(name) is not registered by its key") }
                 if object.context !== self { broken.append("\(name) is registered but belongs to another context") }
                 if object.hasChanges, !object.flags.contains(.listed) { broken.append("\(name) has changed unlisted") }
+                if !object.flags.isDisjoint(with: [.listed, .unlisted]), !listed.contains(ObjectIdentifier(object)) {
+                    broken.append("\(name) is not in the list of changed objects")
+                }
                 counts.add(1, to: object.flags.change)
                 broken += brokenInverses(of: object).map { "\(name): \($0)" }
             }

@@ -86,6 +86,8 @@ final class RestorePoint {
         var listed = Set(context.changed.map(ObjectIdentifier.init))
         for kept in kept.values {
             kept.object.state = kept.state
+            // The list has lost the objects that were only to be removed from it.
+            kept.object.state.unmark(.unlisted)
             for (state, mark) in kept.marks { state.restore(to: mark) }
             kept.object.context = kept.context
             if kept.object.flags.contains(.listed), listed.insert(ObjectIdentifier(kept.object)).inserted {
