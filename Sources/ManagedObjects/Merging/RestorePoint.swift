@@ -78,7 +78,8 @@ final class RestorePoint {
 
     /// Gives the context and its objects the state that they had. May be called repeatedly.
     func restore() {
-        if kept.isEmpty { return }
+        // Work that has not changed an object yet may have changed the lists.
+        if kept.isEmpty { return lists.restore(context) }
         for object in new where context.registry.object(for: object.key) === object {
             _ = object.objectID
             context.registry.remove(object.key)
