@@ -340,8 +340,11 @@ extension NSManagedObject {
         var state = field.isOrdered ? loadedToManyState(at: index) : ensureToManyState(at: index)
         if state.isLoaded, field.isPersistent, !self.flags.contains(.inserted), !state.contains(member) {
             // The same for members: they are loaded again, without this one.
-            state.unload()
-            if field.isOrdered { state = loadedToManyState(at: index) }
+            if field.isOrdered {
+                state.reload { _ = loadedToManyState(at: index) }
+            } else {
+                state.unload()
+            }
         }
         if !state.isLoaded, isUncertain(member, in: state, at: index) { state = loadedToManyState(at: index) }
         changeMembers(of: field.name, removal(of: context.map { [$0.object(for: member)] } ?? [], at: index)) {

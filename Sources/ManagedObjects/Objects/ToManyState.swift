@@ -249,6 +249,21 @@ package final class ToManyState {
         revision += 1
     }
 
+    /// Reads ordered members again, in the places that unsaved changes have given them.
+    func reload(_ load: () -> Void) {
+        let added = differences().added
+        let isPlaced = isReordered || !members.keys.suffix(added.count).elementsEqual(added)
+        let order = members.keys
+        unload()
+        load()
+        guard isPlaced, isLoaded else { return }
+        // This order is noted already.
+        let noted = edits
+        edits = nil
+        _ = takeOrder(order)
+        edits = noted
+    }
+
     /// Replaces the loaded members by others, or changes their order.
     func replaceMembers(_ members: KeyList) {
         takeShared()

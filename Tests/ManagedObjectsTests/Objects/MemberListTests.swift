@@ -258,6 +258,38 @@ struct MemberListTests {
         _ = folder
     }
 
+    /// Another context has added a member, of which this one knows only that it refers to the owner. When it leaves, the members are
+    /// read again.
+    @Test(arguments: [true, false])
+    func `an unsaved order is kept when a member that is not known leaves`(isMoved: Bool) throws {
+        let (note, context, folder) = try note(items: 3)
+        context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+        func indexes(_ note: NSManagedObject) -> [Int?] {
+            note.mutableOrderedSetValue(forKey: "items").map {
+                ($0 as? NSManagedObject)?.value(forKey: "index") as? Int
+            }
+        }
+        #expect(indexes(note) == [0, 1, 2])
+        let other = try TestStack(url: folder.url).context()
+        other.insert("Item", ["index": 9]).setValue(try other.all("Note").first, forKey: "note")
+        try other.save()
+        let items = note.mutableOrderedSetValue(forKey: "items")
+        if isMoved {
+            items.moveObjects(at: IndexSet(integer: 2), to: 0)
+        } else {
+            items.insert(context.insert("Item", ["index": 5]), at: 1)
+        }
+        let expected = isMoved ? [2, 0, 1] : [0, 5, 1, 2]
+        let unknown = try #require(try context.all("Item").first { $0.value(forKey: "index") as? Int == 9 })
+        #expect(unknown.value(forKey: "note") as? NSManagedObject === note)
+        #expect(indexes(note) == expected)
+        unknown.setValue(nil, forKey: "note")
+        #expect(indexes(note) == expected)
+        try context.save()
+        context.reset()
+        #expect(indexes(try #require(try context.all("Note").first)) == expected)
+    }
+
     @Test func `a member is moved by a set that the relationship has outgrown`() throws {
         let (note, context, folder) = try note(items: 6)
         let items = note.mutableOrderedSetValue(forKey: "items")
