@@ -195,6 +195,7 @@ extension NSManagedObjectContext {
         guard object.context === self else { return }
         guard !object.flags.contains(.inserted) else { return refreshNew(object, mergeChanges: flag) }
         guard !object.key.isTemporary else { return }
+        if flag { endStep() }
         removePrefetchedRows()
         object.noticeInPlaceChanges()
         if object.hasChanges {
@@ -224,6 +225,11 @@ extension NSManagedObjectContext {
         post(.NSManagedObjectContextObjectsDidChange, [NSRefreshedObjectsKey: Set([object])])
     }
 
+    /// Ends the event before a refresh that keeps its changes: what has changed in it is not known afterwards.
+    private func endStep() {
+        if undoManager != nil { endEvent() }
+    }
+
     /// A new object has no row: merging keeps all of its values; without merging it becomes a fault, which fires with the
     /// initial values, and loses its relationships. It stays inserted.
     private func refreshNew(_ object: NSManagedObject, mergeChanges flag: Bool) {
@@ -248,6 +254,7 @@ extension NSManagedObjectContext {
     /// Turns every object into a fault that keeps its unsaved changes.
     final func refreshRegisteredObjects() {
         checkQueue()
+        endStep()
         removePrefetchedRows()
         noticeInPlaceChanges()
         let objects = registry.objects.filter { !$0.flags.contains(.inserted) }
