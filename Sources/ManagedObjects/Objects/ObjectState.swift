@@ -303,7 +303,7 @@ struct ObjectState {
         reinsert(values)
         version = 0
         self.toMany = toMany
-        flags = flags.intersection(.unlisted).union([.inserted, .realised, .insertedInEvent, .changedInEvent])
+        flags = flags.intersection([.unlisted, .observed]).union([.inserted, .realised, .insertedInEvent, .changedInEvent])
     }
 
     /// Becomes a changed object: its row was inserted elsewhere.
@@ -317,7 +317,9 @@ struct ObjectState {
     /// Leaves the context, with the values that it has.
     ///
     /// - Parameter kept: What the object still is.
-    mutating func leave(keeping kept: ObjectFlags = []) { flags = kept.union(.gone) }
+    mutating func leave(keeping kept: ObjectFlags = []) {
+        flags = flags.intersection(.observed).union(kept).union(.gone)
+    }
 
     /// Leaves the context without values.
     mutating func leaveWithoutValues() {

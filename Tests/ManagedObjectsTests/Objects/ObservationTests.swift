@@ -69,6 +69,42 @@ struct ObservationTests {
         withExtendedLifetime((items, title)) {}
     }
 
+    @Test func `after the object has left its context and has come back by undo`() throws {
+        let (context, _) = try note()
+        try context.save()
+        let manager = UndoManager()
+        manager.groupsByEvent = false
+        context.undoManager = manager
+        func step<Result>(_ work: () throws -> Result) rethrows -> Result {
+            manager.beginUndoGrouping()
+            defer { manager.endUndoGrouping() }
+            let result = try work()
+            context.processPendingChanges()
+            return result
+        }
+        let note = try step { try #require(context.insert("Note", ["title": "a"]) as? ObservedNote) }
+        var titles: [String?] = []
+        let observation = note.observe(\.title, options: .new) { _, change in titles.append(change.newValue ?? nil) }
+        context.undo()
+        #expect(note.managedObjectContext == nil)
+        context.redo()
+        #expect(note.managedObjectContext === context)
+        titles = []
+        note.title = "b"
+        #expect(titles == ["b"])
+        try context.save()
+        manager.removeAllActions()
+        step { context.delete(note) }
+        try context.save()
+        #expect(note.managedObjectContext == nil)
+        context.undo()
+        #expect(note.managedObjectContext === context)
+        titles = []
+        note.title = "c"
+        #expect(titles == ["c"])
+        withExtendedLifetime(observation) {}
+    }
+
     /// Nothing announces changes of Foundation's progress: the values are compared at intervals, so the test waits for calls.
     @Test func `of Foundation's progress`() async throws {
         let progress = Progress(totalUnitCount: 4)
