@@ -6,7 +6,7 @@ import ManagedObjects
 /// The members have the names that Apple's interface frameworks use for snapshots of data sources.
 public struct FetchedResultsSnapshot: Sendable, Equatable {
     private struct Section: Sendable, Equatable {
-        let name: String
+        let name: SectionName
         let range: Range<Int>
     }
 
@@ -44,7 +44,7 @@ public struct FetchedResultsSnapshot: Sendable, Equatable {
     public var numberOfSections: Int { sections.count }
 
     /// The names of the sections; one empty name if the results are not divided.
-    public var sectionIdentifiers: [String] { sections.map(\.name) }
+    public var sectionIdentifiers: [String] { sections.map(\.name.text) }
 
     /// The number of items of a section; 0 if there is no such section.
     public func numberOfItems(inSection name: String) -> Int {
@@ -58,14 +58,17 @@ public struct FetchedResultsSnapshot: Sendable, Equatable {
 
     /// The name of the section that contains an item; nil if there is none. Cost: linear in the number of items.
     public func sectionIdentifier(containingItem identifier: NSManagedObjectID) -> String? {
-        indexOfItem(identifier).flatMap { index in sections.first { $0.range.contains(index) }?.name }
+        indexOfItem(identifier).flatMap { index in sections.first { $0.range.contains(index) }?.name.text }
     }
 
     /// The index of an item among all items; nil if there is none. Cost: linear in the number of items.
     public func indexOfItem(_ identifier: NSManagedObjectID) -> Int? { itemIdentifiers.firstIndex(of: identifier) }
 
     /// The index of a section; nil if there is none.
-    public func indexOfSection(_ name: String) -> Int? { sections.firstIndex { $0.name == name } }
+    public func indexOfSection(_ name: String) -> Int? {
+        let name = SectionName(name)
+        return sections.firstIndex { $0.name == name }
+    }
 
     /// The difference between another snapshot's items and these, by position. Items that are in both and have changed
     /// without moving are not included; see ``reloadedItemIdentifiers``.

@@ -170,7 +170,7 @@ open class NSFetchedResultsController<ResultType>: NSObject, FetchedResultsListe
     private var titles: [(title: String, section: Int)] {
         var seen: Set<String> = []
         return (results.list?.sections ?? []).enumerated().compactMap { index, section in
-            guard let title = sectionIndexTitle(forSectionName: section.name), seen.insert(title).inserted else {
+            guard let title = sectionIndexTitle(forSectionName: section.name.text), seen.insert(title).inserted else {
                 return nil
             }
             return (title, index)

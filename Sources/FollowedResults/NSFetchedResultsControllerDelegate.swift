@@ -135,7 +135,7 @@ final class FetchedSection: NSFetchedResultsSectionInfo {
         self.results = results
     }
 
-    var name: String { section.name }
+    var name: String { section.name.text }
     var indexTitle: String? { results?.indexTitle(forSectionName: name) }
     var numberOfObjects: Int { section.range.count }
     var objects: [Any]? { Array(list.objects[section.range]) }

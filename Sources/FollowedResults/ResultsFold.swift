@@ -10,7 +10,7 @@ struct ResultsFold {
     private struct Arrival {
         let object: NSManagedObject
         let values: [SortValue]
-        let section: String
+        let section: SectionName
         /// The number of unchanged objects before it.
         let rank: Int
         /// Its position in the old list.
@@ -246,7 +246,7 @@ private struct Rest {
 
     /// The list with other objects inserted, each with its section and the number of remaining objects before it.
     func list(
-        with arrivals: [(object: NSManagedObject, section: String, rank: Int)], named naming: SectionNaming
+        with arrivals: [(object: NSManagedObject, section: SectionName, rank: Int)], named naming: SectionNaming
     ) throws -> ResultsList {
         var objects = ResultsObjectsBuilder()
         var runs = SectionRuns()
@@ -258,7 +258,7 @@ private struct Rest {
         }
         pieces.take(until: count, into: &objects, &runs)
         // A list without a key path has one section even if it is empty.
-        if naming.keyPath == nil { runs.append("", count: 0) }
+        if naming.keyPath == nil { runs.append(SectionName(""), count: 0) }
         return ResultsList(objects.objects, sections: try runs.sections(named: naming))
     }
 

@@ -4,7 +4,7 @@ import ManagedObjects
 /// The result of a fetch: objects in order, divided into sections.
 struct ResultsList {
     struct Section: Equatable {
-        let name: String
+        let name: SectionName
         /// The positions of the section's objects in the list.
         let range: Range<Int>
     }
@@ -26,7 +26,7 @@ struct ResultsList {
         var runs = SectionRuns()
         if let first = objects.first { try naming.check(first) }
         if naming.keyPath == nil {
-            runs.append("", count: objects.count)
+            runs.append(SectionName(""), count: objects.count)
         } else {
             for object in objects { runs.append(naming.name(of: object), count: 1) }
         }
@@ -86,10 +86,10 @@ final class PositionSearch {
 
 /// Collects the sections of objects that are passed in order.
 struct SectionRuns {
-    private var runs: [(name: String, count: Int)] = []
+    private var runs: [(name: SectionName, count: Int)] = []
 
     /// Appends a number of objects with the same section name.
-    mutating func append(_ name: String, count: Int) {
+    mutating func append(_ name: SectionName, count: Int) {
         if let last = runs.indices.last, runs[last].name == name {
             runs[last].count += count
         } else {
@@ -101,7 +101,7 @@ struct SectionRuns {
     ///
     /// - Throws: Code 134060 if a name occurs again after another one.
     func sections(named naming: SectionNaming) throws -> [ResultsList.Section] {
-        var names = Set<String>(minimumCapacity: runs.count)
+        var names = Set<SectionName>(minimumCapacity: runs.count)
         var start = 0
         return try runs.map { name, count in
             guard names.insert(name).inserted else { throw naming.isOutOfOrder(name, at: start) }

@@ -3,6 +3,20 @@ import Foundation
 import ManagedObjects
 import PredicateLanguage
 
+/// The name of a section. Texts that are canonically equivalent are different names, as they are different values for a store.
+struct SectionName: Hashable, Sendable {
+    let text: String
+
+    init(_ text: String) { self.text = text }
+
+    static func == (one: SectionName, other: SectionName) -> Bool { one.text.hasSameBytes(as: other.text) }
+
+    func hash(into hasher: inout Hasher) {
+        var text = text
+        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    }
+}
+
 /// Determines the name of an object's section.
 struct SectionNaming {
     /// The key path whose values name sections; nil if all objects are in one section.
@@ -18,9 +32,9 @@ struct SectionNaming {
     }
 
     /// The name of an object's section: the value at the key path as text, empty if it is nil or cannot be read.
-    func name(of object: NSManagedObject) -> String {
-        guard let reader, let value = try? reader.value(for: object) else { return "" }
-        return Self.text(of: PredicateValue(value), value)
+    func name(of object: NSManagedObject) -> SectionName {
+        guard let reader, let value = try? reader.value(for: object) else { return SectionName("") }
+        return SectionName(Self.text(of: PredicateValue(value), value))
     }
 
     /// Reads the section name of an object.
@@ -54,10 +68,10 @@ struct SectionNaming {
     }
 
     /// The error for a section whose objects are not adjacent.
-    func isOutOfOrder(_ name: String, at position: Int) -> CocoaError {
+    func isOutOfOrder(_ name: SectionName, at position: Int) -> CocoaError {
         CocoaError(
             .coreData,
-            "The object at index \(position) has the section name “\(name)”, which preceding objects have that are not "
+            "The object at index \(position) has the section name “\(name.text)”, which preceding objects have that are not "
                 + "adjacent. The first sort descriptor must order objects as the section key path “\(keyPath ?? "")” does."
         )
     }

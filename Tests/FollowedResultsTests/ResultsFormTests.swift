@@ -76,6 +76,29 @@ struct ResultsFormTests {
         #expect(place as? String == "1")
     }
 
+    /// The composed letter is sorted after “f”, and the decomposed one before it.
+    @Test func `sections with canonically equivalent names are different sections`() throws {
+        let context = try TestStack().context()
+        let names = ["e\u{301}", "f", "\u{e9}"]
+        for name in names { _ = context.insert("Note", ["title": name, "count": 1]) }
+        try context.save()
+        let results = controller(context, sections: "title")
+        let delegate = SnapshotDelegate()
+        results.delegate = delegate
+        try results.performFetch()
+        func bytes(_ names: [String]) -> [[UInt8]] { names.map { Array($0.utf8) } }
+        func sections() throws -> [String] { try #require(delegate.snapshots.last).content.sectionIdentifiers }
+        #expect(bytes(try sections()) == bytes(names))
+        // In memory, with a second object of the last section and one of a new section.
+        for name in ["\u{e9}", "z"] { _ = context.insert("Note", ["title": name, "count": 1]) }
+        context.processPendingChanges()
+        #expect(bytes(try sections()) == bytes(["e\u{301}", "f", "z", "\u{e9}"]))
+        let content = try #require(delegate.snapshots.last).content
+        #expect(content.numberOfItems(inSection: "e\u{301}") == 1)
+        #expect(content.numberOfItems(inSection: "\u{e9}") == 2)
+        #expect(content.indexOfSection("\u{e9}") == 3)
+    }
+
     @Test func `a new object's permanent ID is reported when it is saved`() throws {
         let context = try TestStack().context()
         let results = controller(context, sections: "count")

@@ -273,7 +273,7 @@ extension Value {
 
 extension String {
     /// Whether two strings have equal UTF-8.
-    fileprivate func hasSameBytes(as other: String) -> Bool {
+    package func hasSameBytes(as other: String) -> Bool {
         utf8.withContiguousStorageIfAvailable { other.hasBytes(UnsafeRawBufferPointer($0)) }
             ?? utf8.elementsEqual(other.utf8)
     }
