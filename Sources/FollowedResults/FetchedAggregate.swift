@@ -39,7 +39,7 @@ public enum FetchedAggregate: String, Sendable, CaseIterable {
             throw CocoaError(.coreData, "The entity has no attribute “\(attribute)” to aggregate.")
         }
         let isWindow = specification.fetchLimit > 0 || specification.fetchOffset > 0
-        if context.hasUnsavedChanges || isWindow || found.isTransient {
+        if specification.includesPendingChanges && context.hasUnsavedChanges || isWindow || found.isTransient {
             let objects = try context.fetchResults(specification).compactMap { $0 as? NSManagedObject }
             return over(objects.compactMap { Self.decimal($0.value(forKey: attribute)) })
         }

@@ -204,7 +204,7 @@ final class FetchedResults: @unchecked Sendable {  // because the context's queu
     /// after a save.
     private func contextDidSave(_ userInfo: [AnyHashable: Any]) {
         guard list != nil, let followed else { return }
-        if followed.dependsOnOthers, userInfo.changedObjects.contains(where: followed.isBesideResults) {
+        if followed.isAffected(bySaveOf: userInfo.changedObjects) {
             isOutdated = true
             update([])
         }

@@ -41,19 +41,26 @@ struct FollowedRequest {
         isOfEntity(object) || reach.contains(object.entityIndex)
     }
 
-    /// Whether objects beside the results affect the result of the request. As for any fetch, unsaved changes of
-    /// those objects have no effect until they are saved.
-    var dependsOnOthers: Bool { reach.isWide }
+    /// Whether a save can change the results. As for any fetch, unsaved changes of objects beside the results have no effect until
+    /// they are saved; those of the results have none if the request does not include them.
+    func isAffected(bySaveOf objects: [NSManagedObject]) -> Bool {
+        guard specification.includesPendingChanges else { return objects.contains(where: concerns) }
+        return dependsOnOthers && objects.contains(where: isBesideResults)
+    }
+
+    /// Whether objects beside the results affect the result of the request.
+    private var dependsOnOthers: Bool { reach.isWide }
 
     /// Whether an object is one of those beside the results, or may be.
-    func isBesideResults(_ object: NSManagedObject) -> Bool { reach.contains(object.entityIndex) }
+    private func isBesideResults(_ object: NSManagedObject) -> Bool { reach.contains(object.entityIndex) }
 
     /// Whether the effect of changed objects can be found in memory, except at the end of a limited result: see ``ResultsFold``.
     ///
-    /// Not if objects beside the results have unsaved changes, because a fetch would not consider them. With an offset, the
-    /// objects before the window are not known. Cost: a step for each unsaved object, if such objects matter.
+    /// Not if the request does not include unsaved changes, because the values in the store are not known. Not if objects beside the
+    /// results have unsaved changes, because a fetch would not consider them. With an offset, the objects before the window are not
+    /// known. Cost: a step for each unsaved object, if such objects matter.
     func canFold(_ touched: [NSManagedObject], in context: NSManagedObjectContext) -> Bool {
-        guard specification.fetchOffset == 0 else { return false }
+        guard specification.fetchOffset == 0, specification.includesPendingChanges else { return false }
         return !dependsOnOthers
             || !touched.contains(where: isBesideResults) && !context.changed.contains(where: isBesideResults)
     }

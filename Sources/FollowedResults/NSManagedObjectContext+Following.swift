@@ -112,7 +112,8 @@ extension NSManagedObjectContext {
             let entity = model.flatMap { try? specification.entity(in: $0) }
             let own = entity?.subtree ?? 0..<0
             let reach = entity.map { RequestReach(of: specification, entity: $0, sectionNameKeyPath: nil) }
-            return QueryFollower(self, latest, dependsOnOthers: reach?.isWide == true) { object in
+            let dependsOnSaves = reach?.isWide == true || !specification.includesPendingChanges
+            return QueryFollower(self, latest, dependsOnSaves: dependsOnSaves) { object in
                 own.contains(object.entityIndex) || reach?.contains(object.entityIndex) == true
             } value: { context, _ in
                 try value(context)

@@ -54,18 +54,18 @@ final class QueryFollower<Value: Sendable & Equatable>: @unchecked Sendable {
     private var observers: [any NSObjectProtocol] = []
 
     /// - Parameters:
-    ///   - dependsOnOthers: Whether a save can change the value although the objects changed before the save.
+    ///   - dependsOnSaves: Whether a save can change the value although the objects changed before the save.
     ///   - concerns: Whether a change of an object can affect the value.
     ///   - value: Returns the value; nil ends the sequence.
     init(
-        _ context: NSManagedObjectContext, _ latest: LatestValue<Value>, dependsOnOthers: Bool = false,
+        _ context: NSManagedObjectContext, _ latest: LatestValue<Value>, dependsOnSaves: Bool = false,
         concerns: @escaping @Sendable (NSManagedObject) -> Bool,
         value: @escaping @Sendable (NSManagedObjectContext, Bool) throws -> Value?
     ) {
         (self.context, self.latest, self.value) = (context, latest, value)
         context.followerCount.add(1, ordering: .relaxed)
         var names = [Notification.Name.NSManagedObjectContextObjectsDidChange]
-        if dependsOnOthers { names.append(.NSManagedObjectContextDidSave) }
+        if dependsOnSaves { names.append(.NSManagedObjectContextDidSave) }
         observers = names.map { name in
             NotificationCenter.default.addObserver(forName: name, object: context, queue: nil) {
                 [weak self] notification in

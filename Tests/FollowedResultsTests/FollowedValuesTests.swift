@@ -241,6 +241,20 @@ struct FollowedValuesTests {
         #expect(try await counts.next() == 1)
     }
 
+    @Test func `a count without pending changes counts what is saved`() async throws {
+        let context = try TestStack().context(.privateQueueConcurrencyType)
+        let request = request()
+        request.includesPendingChanges = false
+        var counts = context.counts(of: request).makeAsyncIterator()
+        #expect(try await counts.next() == 0)
+        try await context.perform {
+            _ = context.insert("Note", ["title": "a"])
+            context.processPendingChanges()
+            try context.save()
+        }
+        #expect(try await counts.next() == 1)
+    }
+
     @Test func `one object, until it is deleted`() async throws {
         let stack = try TestStack()
         let context = stack.context(.privateQueueConcurrencyType)

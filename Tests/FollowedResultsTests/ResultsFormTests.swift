@@ -99,6 +99,31 @@ struct ResultsFormTests {
         #expect(content.indexOfSection("\u{e9}") == 3)
     }
 
+    @Test func `results without pending changes follow the store`() throws {
+        let context = try TestStack().context()
+        let first = context.insert("Note", ["title": "b", "count": 1])
+        try context.save()
+        let results = controller(context, sections: nil)
+        results.fetchRequest.includesPendingChanges = false
+        let delegate = DifferenceDelegate()
+        results.delegate = delegate
+        try results.performFetch()
+        /// Makes a change, and expects the results before and after it is saved.
+        func expect(_ before: [NSManagedObject], _ after: [NSManagedObject], _ change: () -> Void) throws {
+            change()
+            context.processPendingChanges()
+            #expect(results.fetchedObjects == before)
+            try context.save()
+            #expect(results.fetchedObjects == after)
+        }
+        var second = first
+        try expect([first], [first]) { second = context.insert("Note", ["title": "z", "count": 9]) }
+        try expect([first], [second, first]) { second.setValue(0, forKey: "count") }
+        try expect([second, first], [second]) { first.setValue(7, forKey: "count") }
+        try expect([second], []) { context.delete(second) }
+        #expect(delegate.ids == [])
+    }
+
     @Test func `a new object's permanent ID is reported when it is saved`() throws {
         let context = try TestStack().context()
         let results = controller(context, sections: "count")

@@ -15,7 +15,7 @@ package struct FetchSpecification {
     package var resultType: NSFetchRequestResultType = .managedObjectResultType
     package var includesSubentities = true
     package var includesPropertyValues = true
-    var includesPendingChanges = true
+    package var includesPendingChanges = true
     var returnsObjectsAsFaults = true
     package var shouldRefreshRefetchedObjects = false
     var returnsDistinctResults = false
