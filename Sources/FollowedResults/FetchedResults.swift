@@ -18,10 +18,16 @@ protocol FetchedResultsListener: AnyObject {
     func didFetch(_ list: ResultsList)
     /// The results have changed; ``FetchedResults/list`` is already the new list.
     func didChange(_ change: ResultsChange)
+    /// The context has been reset: the objects of the results belong to no context.
+    func didInvalidate()
     /// The results could not be updated, and are discarded until the next fetch.
     func didFail(_ error: any Error)
     /// The title of a section in an index.
     func indexTitle(forSectionName name: String) -> String?
+}
+
+extension FetchedResultsListener {
+    func didInvalidate() {}
 }
 
 /// The results of a request, updated whenever the context reports changed objects.
@@ -93,6 +99,9 @@ final class FetchedResults: @unchecked Sendable {  // because the context's queu
         listener?.didFetch(fetched)
     }
 
+    /// Discards the results until the next fetch.
+    func discard() { adopt(nil) }
+
     private func adopt(_ list: ResultsList?) {
         self.list = list
         version += 1
@@ -119,8 +128,12 @@ final class FetchedResults: @unchecked Sendable {  // because the context's queu
     }
 
     private func contextDidChange(_ userInfo: [AnyHashable: Any]) {
+        guard list != nil, let followed else { return }
         // After a reset there are no objects to report: the results must be fetched again.
-        guard list != nil, let followed, userInfo[NSInvalidatedAllObjectsKey] == nil else { return }
+        guard userInfo[NSInvalidatedAllObjectsKey] == nil else {
+            listener?.didInvalidate()
+            return
+        }
         var seen = Set<ObjectIdentifier>()
         // Objects that have changed since the reported event are included: their values have changed although the list
         // has not been updated, so the binary search would find wrong positions. The same is true of objects with values

@@ -81,7 +81,9 @@ public struct FetchedResultsSnapshot: Sendable, Equatable {
     func difference(
         from old: [NSManagedObjectID], reloading changed: Set<NSManagedObjectID>
     ) -> CollectionDifference<NSManagedObjectID> {
-        var oldPositions = Dictionary(uniqueKeysWithValues: old.enumerated().map { ($1, $0) })
+        var oldPositions = Dictionary(old.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+        // A controller whose context was reset keeps its results, to which the same IDs are added.
+        guard oldPositions.count == old.count else { return itemIdentifiers.difference(from: old) }
         let olds = itemIdentifiers.map { oldPositions.removeValue(forKey: $0) }
         let candidates = olds.indices.filter { olds[$0] != nil }
         let stayed = Set(candidates.lazy.map { olds[$0] ?? 0 }.longestAscent().map { candidates[$0] })

@@ -36,6 +36,11 @@ final class ResultsFollower<Value: Sendable>: FetchedResultsListener, @unchecked
 
     func didChange(_ change: ResultsChange) { latest.put(make(change.new, change.changedObjects), merging: merge) }
 
+    func didInvalidate() {
+        results.discard()
+        results.context.perform { [weak self] in self?.begin() }
+    }
+
     func didFail(_ error: any Error) { latest.finish(throwing: error) }
 
     func indexTitle(forSectionName name: String) -> String? { FetchedResults.initial(of: name) }

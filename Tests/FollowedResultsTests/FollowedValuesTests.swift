@@ -103,6 +103,39 @@ struct FollowedValuesTests {
         #expect(Set(associations) == [0, 1])
     }
 
+    @Test func `after a reset the results are fetched again`() async throws {
+        let context = try TestStack().context(.privateQueueConcurrencyType)
+        let ids = try await context.perform {
+            let notes = ["a", "b"].map { context.insert("Note", ["title": $0]) }
+            try context.save()
+            return notes.map(\.objectID)
+        }
+        var snapshots = context.results(of: request()).makeAsyncIterator()
+        var differences = context.results(of: request()).differences.makeAsyncIterator()
+        var titles = context.results(of: request()) { $0.value(forKey: "title") as? String ?? "" }.makeAsyncIterator()
+        #expect(try await snapshots.next()?.itemIdentifiers == ids)
+        #expect(try await titles.next() == ["a", "b"])
+        let whole = try #require(try await differences.next())
+        var list = try #require([NSManagedObjectID]().applying(whole))
+        #expect(list == ids)
+        await context.perform {
+            context.object(with: ids[0]).setValue("x", forKey: "title")
+            context.processPendingChanges()
+        }
+        #expect(try await titles.next() == ["b", "x"])
+        await context.perform { context.reset() }
+        #expect(try await titles.next() == ["a", "b"])
+        await context.perform {
+            context.object(with: ids[0]).setValue("c", forKey: "title")
+            context.processPendingChanges()
+        }
+        #expect(try await titles.next() == ["b", "c"])
+        #expect(try await snapshots.next()?.itemIdentifiers == [ids[1], ids[0]])
+        let difference = try #require(try await differences.next())
+        list = try #require(list.applying(difference))
+        #expect(list == [ids[1], ids[0]])
+    }
+
     @Test(arguments: 1...4 as ClosedRange<UInt64>) func `differences of random changes give what a fetch gives`(
         seed: UInt64
     ) async throws {
