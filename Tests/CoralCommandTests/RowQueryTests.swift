@@ -74,7 +74,8 @@
             let plan = { (open: OpenStore) in
                 try open.context.performAndWait {
                     let entity = try open.entity(named: "Note")
-                    let assigned = try AssignmentPlan(command.assignments, of: entity, in: open, zone: nil)
+                    let assigned = try AssignmentPlan(
+                        command.assignments, of: entity, in: open, zone: nil, readsFiles: false)
                     return try #require(try command.rowPlan(assigned, entity, open))
                 }
             }

@@ -181,9 +181,6 @@ struct AssistantTool {
                     guard let text = element.string else {
                         throw refuse("\(parameter.name) contains another value than texts.")
                     }
-                    // The command would read the file.
-                    let isFile = text.split(separator: "=", maxSplits: 1).last?.hasPrefix("@") == true
-                    guard !isFile else { throw refuse("Values of files are not set by this tool.") }
                     operands.append(text)
                 }
             default: throw refuse("The argument \(parameter.name) has the wrong type.")

@@ -77,6 +77,11 @@ struct AssistantTools {
         try StandardOutput.capturing(output) {
             do {
                 var command = try CoralCommand.parseAsRoot(words)
+                if var set = command as? SetCommand {
+                    // A client must not read files, whatever it writes in an assignment.
+                    set.readsFiles = false
+                    command = set
+                }
                 try command.run()
             } catch let status as ExitCode where status == CommandStatus.findings.exitCode {}
         }

@@ -35,11 +35,14 @@ struct AssignedValue {
     private let assignment: Assignment
     private let attribute: GraphSchema.Attribute
     private let zone: TimeZone?
+    private let readsFiles: Bool
 
-    init(_ assignment: Assignment, _ attribute: GraphSchema.Attribute, _ zone: TimeZone?) {
+    /// - Parameter readsFiles: Whether the value may be that of a file.
+    init(_ assignment: Assignment, _ attribute: GraphSchema.Attribute, _ zone: TimeZone?, readsFiles: Bool) {
         self.assignment = assignment
         self.attribute = attribute
         self.zone = zone
+        self.readsFiles = readsFiles
     }
 
     /// The value. Throws `CommandError` if the text has no value of the attribute's type.
@@ -84,8 +87,10 @@ struct AssignedValue {
     }
 
     private func bytes(_ text: String) throws -> Data {
-        if text.hasPrefix("@") {
-            let path = String(text.dropFirst())
+        // What a string of JSON contains is never a path.
+        if assignment.value.hasPrefix("@") {
+            guard readsFiles else { throw CommandError("\(assignment.key): files cannot be assigned here.") }
+            let path = String(assignment.value.dropFirst())
             guard let data = FileManager.default.contents(atPath: path) else {
                 throw CommandError("\(assignment.text): the file \(path) cannot be read.")
             }

@@ -13,20 +13,22 @@ struct AssignmentPlan {
     /// Converts the values to the types of the properties, and finds the objects that they name. Must be called on the
     /// queue of the store's context.
     ///
-    /// - Parameter zone: The time zone of dates that do not state one; nil for UTC.
+    /// - Parameters:
+    ///   - zone: The time zone of dates that do not state one; nil for UTC.
+    ///   - readsFiles: Whether binary values may be those of files. Only the user of the command line may read files.
     /// Throws `CommandError` for a property that the entity does not have, and for a value that its property cannot have.
-    init(_ assignments: [Assignment], of entity: NSEntityDescription, in open: OpenStore, zone: TimeZone?) throws {
+    init(_ assignments: [Assignment], of entity: NSEntityDescription, in open: OpenStore, zone: TimeZone?, readsFiles: Bool) throws {
         var keys: Set<String> = []
         steps = try assignments.map { assignment in
             guard keys.insert(assignment.key).inserted || assignment.operation != .replace else {
                 throw CommandError("\(assignment.key) is assigned twice.")
             }
-            return try Self.step(assignment, entity, open, zone)
+            return try Self.step(assignment, entity, open, zone, readsFiles)
         }
     }
 
     private static func step(
-        _ assignment: Assignment, _ entity: NSEntityDescription, _ open: OpenStore, _ zone: TimeZone?
+        _ assignment: Assignment, _ entity: NSEntityDescription, _ open: OpenStore, _ zone: TimeZone?, _ readsFiles: Bool
     ) throws -> Step {
         let path = assignment.key.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         if let relationship = entity.relationshipsByName[assignment.key] {
@@ -52,7 +54,8 @@ struct AssignmentPlan {
             }
             schema = element
         }
-        return .attribute(key: assignment.key, schema, value: try AssignedValue(assignment, schema, zone).object())
+        let value = try AssignedValue(assignment, schema, zone, readsFiles: readsFiles).object()
+        return .attribute(key: assignment.key, schema, value: value)
     }
 
     private static func step(

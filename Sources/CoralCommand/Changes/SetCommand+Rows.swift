@@ -41,7 +41,8 @@ import CoralTools
         /// Changes the rows of a plan. Throws `CommandError` if another process has changed them.
         func writeRows(_ open: OpenStore, _ planned: StoreChange.Plan) throws {
             let description = try open.entity(named: entity)
-            let assigned = try AssignmentPlan(assignments, of: description, in: open, zone: zone.zone)
+            let assigned = try AssignmentPlan(
+                assignments, of: description, in: open, zone: zone.zone, readsFiles: readsFiles)
             guard let change = try rowChange(assigned, description) else { throw StoreChange.hasChanged }
             _ = try open.context.update(change.update, of: open.store) { rows in
                 guard try plan(change, rows, isShown: false)?.agrees(with: planned) == true else {

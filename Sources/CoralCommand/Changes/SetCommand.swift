@@ -45,6 +45,9 @@ struct SetCommand: ParsableCommand {
 
     @OptionGroup var source: ModelSource
 
+    /// Whether assignments may read files. Not an option: those of an assistant's tool may not.
+    var readsFiles = true
+
     func validate() throws { try condition.require() }
 
     func run() throws {
@@ -53,7 +56,7 @@ struct SetCommand: ParsableCommand {
 
     private func changed(_ open: OpenStore) throws -> StoreChange.Plan {
         let description = try open.entity(named: entity)
-        let plan = try AssignmentPlan(assignments, of: description, in: open, zone: zone.zone)
+        let plan = try AssignmentPlan(assignments, of: description, in: open, zone: zone.zone, readsFiles: readsFiles)
         if let planned = try rowPlan(plan, description, open) { return planned }
         let objects = try condition.objects(of: entity, in: open, zone: zone.zone)
         guard !objects.isEmpty else { throw noObject }

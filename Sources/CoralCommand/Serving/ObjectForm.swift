@@ -53,22 +53,16 @@ struct ObjectForm {
             return String(decoding: try JSONEncoder().encode(value), as: UTF8.self)
         case .bytes:
             guard !value.isEmpty else { return isCleared ? "null" : nil }
-            return try Self.withoutFiles(value)
+            return value
         case .value:
             guard value != was else { return nil }
-            return value.isEmpty ? "null" : try Self.withoutFiles(value)
+            return value.isEmpty ? "null" : value
         case .members:
             let added = fields["add.\(key)"] ?? ""
             guard value != was || !added.isEmpty else { return nil }
             let names = [value, added].filter { !$0.isEmpty }
             return names.isEmpty ? "null" : names.joined(separator: ", ")
         }
-    }
-
-    /// A value that begins with @ is the path of a file, and a page must not read files.
-    private static func withoutFiles(_ value: String) throws -> String {
-        guard !value.hasPrefix("@") else { throw CommandError("Files cannot be assigned in a browser.") }
-        return value
     }
 
     /// Browsers send line breaks as two characters.

@@ -159,13 +159,14 @@ final class ServedStore: @unchecked Sendable {
         var mistakes = FormMistakes()
         for assignment in assignments {
             do {
-                _ = try AssignmentPlan([assignment], of: object.entity, in: access.open, zone: zone)
+                _ = try AssignmentPlan([assignment], of: object.entity, in: access.open, zone: zone, readsFiles: false)
             } catch {
                 mistakes.add(ErrorText.text(of: error), to: assignment.key)
             }
         }
         if !mistakes.isEmpty { throw mistakes }
-        let plan = try AssignmentPlan(assignments, of: object.entity, in: access.open, zone: zone)
+        let plan = try AssignmentPlan(
+            assignments, of: object.entity, in: access.open, zone: zone, readsFiles: false)
         try attempt(in: access) {
             plan.apply(to: try $0.existingObject(with: object.objectID))
         } validating: { changed, error in
