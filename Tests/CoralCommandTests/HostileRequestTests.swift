@@ -116,6 +116,22 @@ import Testing
         #expect(try waiting[0].read(until: "nothing") == "")
     }
 
+    @Test func `a request that follows another one at once is answered when its body arrives`() throws {
+        let server = try RunningServer(store.path, "--writable", "--no-backup")
+        let change = "id=Note/p1&value.title=changed&kind.title=text"
+        let connection = try server.begin(
+            text: """
+                GET \(server.root)nothing HTTP/1.1\r\n\(lines(server))\r
+                POST \(server.root)set HTTP/1.1\r\n\(lines(server))Content-Length: \(change.utf8.count)\r\n\r\n
+                """)
+        #expect(try connection.read(until: "</html>").contains("HTTP/1.1 404"))
+        Thread.sleep(forTimeInterval: 0.5)
+        try connection.send(change)
+        #expect(try connection.read(until: "HTTP/1.1 303").contains("HTTP/1.1 303"))
+        try connection.close()
+        #expect(try server.get("object?id=Note/p1").body.contains("value=\"changed\""))
+    }
+
     @Test func `the work of a request ends with its connection`() throws {
         let store = try NotesStore(titles: (0..<3000).map { "\($0)" })
         let server = try RunningServer(store.path)

@@ -125,6 +125,9 @@ final class RunningServer {
             return text
         }
 
+        /// Sends more of a request, or another one.
+        func send(_ text: String) throws { try file.write(contentsOf: Data(text.utf8)) }
+
         func close() throws { try file.close() }
     }
 

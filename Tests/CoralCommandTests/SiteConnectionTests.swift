@@ -77,6 +77,46 @@ import Testing
         #expect(!channel.isActive)
     }
 
+    @Test func `a connection with a request every twenty seconds stays open`() async throws {
+        let damaged = DamagedStore(path: "/nothing", model: ModelSource())
+        let gate = Gate(site: StoreRouter(nil, damaged: damaged), check: RequestCheck(token: "token", formLimit: 1000))
+        let waiting = WaitingConnections()
+        let loop = NIOAsyncTestingEventLoop()
+        let channel = NIOAsyncTestingChannel(loop: loop)
+        try await loop.executeInContext {
+            try channel.pipeline.syncOperations.addHandlers(
+                HTTPServerPipelineHandler(), SiteConnection(gate, waiting: waiting, limit: HeadLimit()))
+        }
+        try await channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).get()
+        let style = HTTPRequestHead(
+            version: .http1_1, method: .GET, uri: "/token/style.css", headers: ["Host": "127.0.0.1:1"])
+        func send() async throws {
+            try await channel.writeInbound(HTTPServerRequestPart.head(style))
+            try await channel.writeInbound(HTTPServerRequestPart.end(nil))
+        }
+        /// Reads responses to their ends, and waits until the connection waits.
+        func receive(_ count: Int) async throws {
+            var ends = 0
+            while ends < count {
+                let part = try await channel.waitForOutboundWrite(as: HTTPServerResponsePart.self)
+                if case .end = part { ends += 1 }
+            }
+            try await Task.sleep(nanoseconds: 200_000_000)
+        }
+        // Two at once, then one after the other.
+        try await send()
+        try await send()
+        try await receive(2)
+        for _ in 0..<3 {
+            await loop.advanceTime(by: .seconds(20))
+            #expect(channel.isActive)
+            try await send()
+            try await receive(1)
+        }
+        await loop.advanceTime(by: .seconds(31))
+        #expect(!channel.isActive)
+    }
+
     @Test func `the oldest of too many waiting connections is closed`() throws {
         let first = try connection()
         let second = try connection()

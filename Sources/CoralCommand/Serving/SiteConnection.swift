@@ -24,6 +24,8 @@ final class SiteConnection: ChannelInboundHandler, @unchecked Sendable {
     private var isRefused = false
     private var deadline: Scheduled<Void>?
     private var answering: Task<Void, Never>?
+    /// The responses that are complete, and that the connection has not taken completely.
+    private var unsentCount = 0
 
     init(_ gate: Gate, waiting: WaitingConnections, limit: HeadLimit) {
         self.gate = gate
@@ -34,24 +36,36 @@ final class SiteConnection: ChannelInboundHandler, @unchecked Sendable {
     // MARK: - Reading
 
     func channelActive(context: ChannelHandlerContext) {
+        expectRequest()
         wait(on: context.channel)
         context.fireChannelActive()
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        deadline?.cancel()
+        setDeadline(nil, on: context.channel)
         waiting.remove(context.channel)
         answering?.cancel()
         context.fireChannelInactive()
     }
 
-    /// Waits for the next request.
-    private func wait(on channel: any Channel) {
+    /// Becomes ready for the next request, which arrives as soon as the end of the response before has been written.
+    private func expectRequest() {
         head = nil
         body.clear()
         limit.begin()
+    }
+
+    /// Limits the time of waiting, unless the next request has arrived already.
+    private func wait(on channel: any Channel) {
+        guard head == nil, unsentCount == 0, channel.isActive else { return }
         waiting.add(channel)
-        deadline = channel.eventLoop.scheduleTask(in: Self.requestTime) { channel.close(promise: nil) }
+        setDeadline(Self.requestTime, on: channel)
+    }
+
+    /// Closes the connection after a time, instead of the time that was set before; nil for no limit.
+    private func setDeadline(_ time: TimeAmount?, on channel: any Channel) {
+        deadline?.cancel()
+        deadline = time.map { channel.eventLoop.scheduleTask(in: $0) { channel.close(promise: nil) } }
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -59,6 +73,8 @@ final class SiteConnection: ChannelInboundHandler, @unchecked Sendable {
         case .head(let head):
             self.head = head
             limit.end()
+            // A request that follows another one at once arrives before the connection waits.
+            if deadline == nil { setDeadline(Self.requestTime, on: context.channel) }
             if let refusal = gate.refusal(of: head) { refuse(refusal, in: context) }
         case .body(var part):
             guard let head, !isRefused else { return }
@@ -66,7 +82,7 @@ final class SiteConnection: ChannelInboundHandler, @unchecked Sendable {
             if body.readableBytes > gate.check.bodyLimit(of: head) { refuse(.tooLarge, in: context) }
         case .end:
             guard let head, !isRefused else { return context.close(promise: nil) }
-            deadline?.cancel()
+            setDeadline(nil, on: context.channel)
             waiting.remove(context.channel)
             answer(head, in: context)
         }
@@ -88,9 +104,7 @@ final class SiteConnection: ChannelInboundHandler, @unchecked Sendable {
         }
         context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
         context.close(mode: .output, promise: nil)
-        deadline?.cancel()
-        let channel = context.channel
-        deadline = context.eventLoop.scheduleTask(in: Self.discardTime) { channel.close(promise: nil) }
+        setDeadline(Self.discardTime, on: context.channel)
     }
 
     private func answer(_ head: HTTPRequestHead, in context: ChannelHandlerContext) {
@@ -107,15 +121,27 @@ final class SiteConnection: ChannelInboundHandler, @unchecked Sendable {
         let answer = await gate.answer(to: head, body: body)
         do {
             try await Self.write(answer, gate.head(of: answer, to: head, isLast: !head.isKeepAlive), to: channel)
-            guard head.isKeepAlive else { throw ChannelError.eof }
-            channel.eventLoop.execute { self.wait(on: channel) }
+            guard head.isKeepAlive else {
+                try await channel.writeAndFlush(HTTPServerResponsePart.end(nil))
+                throw ChannelError.eof
+            }
+            let sent = channel.eventLoop.flatSubmit {
+                self.expectRequest()
+                self.unsentCount += 1
+                return channel.writeAndFlush(HTTPServerResponsePart.end(nil))
+            }
+            try await sent.get()
+            channel.eventLoop.execute {
+                self.unsentCount -= 1
+                self.wait(on: channel)
+            }
         } catch {
             // Without an end mark, the browser detects that the response is incomplete.
             channel.close(promise: nil)
         }
     }
 
-    /// Writes a response. Each part waits until the connection has taken the previous one.
+    /// Writes a response without its end. Each part waits until the connection has taken the previous one.
     private static func write(_ answer: SiteAnswer, _ head: HTTPResponseHead, to channel: any Channel) async throws {
         if let stream = answer.stream {
             defer { stream.work.cancel() }
@@ -131,7 +157,6 @@ final class SiteConnection: ChannelInboundHandler, @unchecked Sendable {
             channel.write(HTTPServerResponsePart.head(head), promise: nil)
             channel.write(HTTPServerResponsePart.body(.byteBuffer(ByteBuffer(bytes: answer.body))), promise: nil)
         }
-        try await channel.writeAndFlush(HTTPServerResponsePart.end(nil))
     }
 }
 
@@ -144,6 +169,7 @@ final class WaitingConnections: @unchecked Sendable {
     private var channels: [any Channel] = []
 
     func add(_ channel: any Channel) {
+        remove(channel)
         channels.append(channel)
         if channels.count > Self.limit { channels.removeFirst().close(promise: nil) }
     }
