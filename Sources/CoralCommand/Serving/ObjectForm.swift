@@ -50,7 +50,8 @@ struct ObjectForm {
             if isKept { return nil }
             if isNone, value == was { return "null" }
             // A string of JSON, so that `null` is text.
-            return String(decoding: try JSONEncoder().encode(value), as: UTF8.self)
+            let breaks = fields["breaks.\(key)"].flatMap(LineBreaks.init(rawValue:)) ?? .lineFeed
+            return String(decoding: try JSONEncoder().encode(breaks.text(value)), as: UTF8.self)
         case .bytes:
             guard !value.isEmpty else { return isCleared ? "null" : nil }
             return value
@@ -67,6 +68,34 @@ struct ObjectForm {
 
     /// Browsers send line breaks as two characters.
     private static func text(_ value: String) -> String { value.replacingOccurrences(of: "\r\n", with: "\n") }
+}
+
+/// The line breaks of a text. Browsers send all of them in one form, so that the form of an edited text states those of the text
+/// before.
+enum LineBreaks: String {
+    case lineFeed, carriageReturn, both
+
+    /// The line breaks of a text; nil if there are several forms.
+    init?(of text: String) {
+        let parts = text.replacingOccurrences(of: "\r\n", with: "")
+        let returns = parts.utf8.contains(UInt8(ascii: "\r"))
+        let feeds = parts.utf8.contains(UInt8(ascii: "\n"))
+        switch (returns, feeds, parts.utf8.count < text.utf8.count) {
+        case (false, _, false): self = .lineFeed
+        case (true, false, false): self = .carriageReturn
+        case (false, false, true): self = .both
+        default: return nil
+        }
+    }
+
+    /// A text whose lines end with line feeds, with these line breaks.
+    func text(_ text: String) -> String {
+        switch self {
+        case .lineFeed: text
+        case .carriageReturn: text.replacingOccurrences(of: "\n", with: "\r")
+        case .both: text.replacingOccurrences(of: "\n", with: "\r\n")
+        }
+    }
 }
 
 /// Why a form was not accepted: a sentence for each property, and those about the object or others.

@@ -61,7 +61,7 @@ struct PageFrame {
     private func search(_ text: String) -> HTML {
         """
         <form role="search" action="find"><input id="find" type="search" name="text" placeholder="Find in all values" \
-        aria-label="Find in all values" value="\(text)"></form>
+        aria-label="Find in all values" value="\(field: text)"></form>
 
         """
     }
@@ -115,7 +115,7 @@ struct PageFrame {
 
     /// A field that a form sends and the page does not show.
     static func hidden(_ name: String, _ value: String) -> HTML {
-        "<input type=\"hidden\" name=\"\(name)\" value=\"\(value)\">"
+        "<input type=\"hidden\" name=\"\(name)\" value=\"\(field: value)\">"
     }
 
     /// An error, which screen readers announce immediately.

@@ -162,7 +162,7 @@ struct TablePage {
             \(request["sort"].map { PageFrame.hidden("sort", $0) })\
             \(request["order"].map { PageFrame.hidden("order", $0) })
             <label for="where">Objects that match</label>
-            <div class="field"><input id="where" name="where" type="text" value="\(shownCondition)" \
+            <div class="field"><input id="where" name="where" type="text" value="\(field: shownCondition)" \
             placeholder="a predicate, such as rank &gt; 3" autocomplete="off" autocapitalize="off" spellcheck="false" \
             data-words="\(keys.joined(separator: " "))"\(state)>
             <button>Show</button></div>

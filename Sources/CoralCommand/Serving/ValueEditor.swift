@@ -27,7 +27,7 @@ struct ValueEditor {
     }
 
     private func hidden(_ name: String, _ value: String) -> HTML {
-        "<input type=\"hidden\" name=\"\(name).\(key)\" value=\"\(value)\">"
+        "<input type=\"hidden\" name=\"\(name).\(key)\" value=\"\(field: value)\">"
     }
 
     /// The box that removes a value, and its state.
@@ -55,8 +55,12 @@ struct ValueEditor {
         switch type {
         case .boolean: return choice(text, label)
         case .string:
+            guard let breaks = LineBreaks(of: text), !text.unicodeScalars.contains("\0") else {
+                return "\(PageValue(StorePage()).html(value)) <span class=\"more\">This text is changed by coral set: a form would "
+                    + "change its line breaks or its NUL characters.</span>"
+            }
             return "\(input(text, label))\(hidden("was", text))\(hidden("kind", ObjectForm.Kind.text.rawValue))"
-                + removal(isNull: value.isNull)
+                + "\(hidden("breaks", breaks.rawValue), if: breaks != .lineFeed)\(removal(isNull: value.isNull))"
         default: return "\(input(text, label, Self.form(of: type)))\(hidden("was", text))\(picker(type, text))"
         }
     }
@@ -66,8 +70,8 @@ struct ValueEditor {
         let isLong = text.count > 60 || text.contains(where: \.isNewline)
         // A browser omits the first line break in a text area.
         return isLong
-            ? "<textarea rows=\"4\" \(attributes(label))>\n\(text)</textarea>"
-            : "<input type=\"text\" value=\"\(text)\" autocomplete=\"off\" \(attributes(label))\(form)>"
+            ? "<textarea rows=\"4\" \(attributes(label))>\n\(field: text)</textarea>"
+            : "<input type=\"text\" value=\"\(field: text)\" autocomplete=\"off\" \(attributes(label))\(form)>"
     }
 
     /// A calendar whose choice becomes the text of the field: a date keeps the digits of its seconds unless another is chosen.

@@ -35,6 +35,11 @@ package struct HTML: ExpressibleByStringInterpolation, Sendable {
 
         package mutating func appendInterpolation(_ value: String) { text += HTMLText.escaped(value) }
 
+        /// The value of a field, which a browser sends back as it is.
+        package mutating func appendInterpolation(field value: String) {
+            text += HTMLText.escaped(fieldValue: value)
+        }
+
         package mutating func appendInterpolation(_ number: some BinaryInteger) { text += "\(number)" }
 
         package mutating func appendInterpolation(_ number: Double) { text += "\(number)" }

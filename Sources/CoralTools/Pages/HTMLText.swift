@@ -2,8 +2,13 @@ import Foundation
 
 /// Text in HTML and SVG.
 package enum HTMLText {
-    /// Escapes the characters that have a meaning in HTML.
-    package static func escaped(_ text: String) -> String {
+    /// Escapes the characters that have a meaning in HTML. Control characters, which are invalid in HTML, are shown as U+FFFD.
+    package static func escaped(_ text: String) -> String { escaped(text) { _ in "\u{FFFD}" } }
+
+    /// Escapes the value of a field, which a browser sends back: it keeps control characters, except NUL.
+    package static func escaped(fieldValue text: String) -> String { escaped(text) { "&#\($0.value);" } }
+
+    private static func escaped(_ text: String, control: (Unicode.Scalar) -> String) -> String {
         var result = ""
         result.reserveCapacity(text.utf8.count)
         for scalar in text.unicodeScalars {
@@ -12,8 +17,7 @@ package enum HTMLText {
             case "<": result += "&lt;"
             case ">": result += "&gt;"
             case "\"": result += "&quot;"
-            // Control characters, which are invalid in HTML.
-            case "\u{0}"..."\u{8}", "\u{B}"..."\u{1F}", "\u{7F}": result += "\u{FFFD}"
+            case "\u{0}"..."\u{8}", "\u{B}"..."\u{1F}", "\u{7F}": result += control(scalar)
             default: result.unicodeScalars.append(scalar)
             }
         }
