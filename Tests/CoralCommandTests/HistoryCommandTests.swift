@@ -2,6 +2,8 @@ import Coral
 import NotesModel
 import Testing
 
+@testable import CoralCommand
+
 /// `coral history`, `coral history purge` and `coral diff --since`.
 @Suite struct HistoryCommandTests {
     private let folder: URL
@@ -149,6 +151,35 @@ import Testing
                     == "1 change deleted from the history.\n")
             #expect(try lines("history", url.path) == ["There are no matching transactions."])
         #endif
+    }
+
+    @Test(arguments: [
+        "2999-01-31garbage", "2999-02-31", "2999-04-31", "2999-13-01", "2999-01-31T24:00", "2999-01-31T23:59x",
+        "2999-1-31", "2999-01-31T12", "2999-01",
+    ])
+    func `a mistyped date is not a point`(_ text: String) throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let before = try Data(contentsOf: url)
+        for arguments in [
+            ["history", "purge", url.path, "--before", text, "--yes", "--no-backup"], ["diff", url.path, "--since", text],
+            ["history", url.path, "--since", text],
+        ] {
+            let run = try CommandRun(arguments)
+            #expect(run.status == 1 && run.errors.contains("is not a point in a history"), "\(arguments): \(run.errors)")
+        }
+        let end = try CommandRun("history", url.path, "--until", text)
+        #expect(end.status == 1 && end.errors.contains("is not an end of a history"), "\(end.errors)")
+        #expect(try Data(contentsOf: url) == before)
+    }
+
+    @Test func `a date without a zone is one in UTC, to the minute`() {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let minute = HistoryPoint(argument: "2025-03-30T23:59")?.date()
+        #expect(minute == HistoryPoint(argument: "2025-03-30T23:59:00Z")?.date() && minute != nil)
+        #expect(HistoryPoint(argument: "2025-03-30")?.date() == minute.map { $0 - 86_340 })
+        let berlin = HistoryPoint(argument: "2025-03-30T23:59")?.date(in: TimeZone(secondsFromGMT: 7200))
+        #expect(berlin == minute.map { $0 - 7200 })
+        for number in ["1042", "2026", "20260131"] { #expect(HistoryPoint(argument: number)?.date() == nil) }
     }
 
     #if !canImport(Darwin)

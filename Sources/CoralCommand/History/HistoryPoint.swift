@@ -10,22 +10,10 @@ struct HistoryPoint: ExpressibleByArgument {
     /// The description in the help.
     static let meaning = "a date such as 2026-01-31 or 2026-01-31T12:00:00Z, a transaction number, or a token in Base64"
 
-    /// The point as a date; nil if the text is not a date. A day begins at midnight, UTC.
-    var date: Date? {
-        let formatter = ISO8601DateFormatter()
-        if let date = formatter.date(from: text) { return date }
-        formatter.formatOptions = [.withInternetDateTime, .withFractionalSeconds]
-        if let date = formatter.date(from: text) { return date }
-        formatter.formatOptions = [.withFullDate]
-        // The formatter would parse a number as a year.
-        return text.contains("-") ? formatter.date(from: text) : nil
-    }
-
-    /// The point as a date in a zone, if it does not state its own; nil if the text is not a date.
-    private func date(in zone: TimeZone?) -> Date? {
-        guard let date else { return nil }
-        return TypedConstants.date(text, in: zone) ?? date
-    }
+    /// The point as a date; nil if the text is not a date. A day begins at midnight.
+    ///
+    /// - Parameter zone: The time zone of a date that does not state one; nil for UTC.
+    func date(in zone: TimeZone? = nil) -> Date? { TypedConstants.date(text, in: zone) }
 
     /// The end of a part of a history.
     enum End {

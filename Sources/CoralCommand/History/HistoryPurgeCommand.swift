@@ -99,7 +99,7 @@ struct HistoryPurgeCommand: ParsableCommand {
             throw CommandError("\(ServerURLs.shown(store)) keeps no history of its changes.")
         }
         // A point that the history does not have is an error before the question, not after it.
-        if let before, before.date == nil { _ = try before.token(in: open) }
+        if let before, before.date() == nil { _ = try before.token(in: open) }
         #if STORE_ENGINE
             let count = try open.coordinator.countHistory(of: part(open))
         #else
@@ -125,7 +125,7 @@ struct HistoryPurgeCommand: ParsableCommand {
 
     #if STORE_ENGINE
         private func part(_ open: OpenStore) throws -> HistoryPurge {
-            if let before { return try before.date.map { .before($0) } ?? .beforeToken(before.token(in: open)) }
+            if let before { return try before.date().map { .before($0) } ?? .beforeToken(before.token(in: open)) }
             return keep.map { .keepingChanges($0) } ?? keepBytes.map { .keepingBytes($0) } ?? .readByAllFollowers
         }
 
@@ -135,7 +135,7 @@ struct HistoryPurgeCommand: ParsableCommand {
         private func purge(_ open: OpenStore) throws -> Int {
             guard let before else { throw CommandError("On this system, history can only be deleted with --before.") }
             let request: NSPersistentHistoryChangeRequest =
-                try before.date.map { .deleteHistory(before: $0) } ?? .deleteHistory(before: before.token(in: open))
+                try before.date().map { .deleteHistory(before: $0) } ?? .deleteHistory(before: before.token(in: open))
             request.resultType = .count
             let result = try open.context.performAndWait { try open.context.execute(request) }
             return ((result as? NSPersistentHistoryResult)?.result as? NSNumber)?.intValue ?? 0

@@ -121,7 +121,7 @@ struct DiffCommand: ParsableCommand {
         let open = try OpenStore(url: url, model: model, modelPath: source.model)
         return try open.readingHistory {
             try Work.run("Comparing", noun: nil) { progress in
-                if let date = since.date {
+                if let date = since.date() {
                     return try comparison.delta(since: date, to: open.coordinator, progress: progress).delta
                 }
                 let token = try since.token(in: open)
