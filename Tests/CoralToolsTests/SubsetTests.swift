@@ -41,6 +41,19 @@ import Testing
         try context.fetch(NSFetchRequest<NSManagedObject>(entityName: entity))
     }
 
+    @Test(arguments: [
+        "٠١٢٣٤٥٦٧٨٩", "۴۵۶", "१२३", "１２３４", "𝟏𝟐𝟑", "½ ④", "1\u{FE0F}\u{20E3}", "\u{600}٤٢", "Ж ж", "東京", "ⅷ",
+    ])
+    func `a shape has no letter or digit of the text, of any script`(_ text: String) throws {
+        let redaction = Redaction(secret: "one")
+        let shape = try #require(
+            redaction.substitute(for: text, by: .shape, of: .stringAttributeType) as? String)
+        #expect(shape.count == text.count)
+        for (old, new) in zip(text, shape) {
+            if old == " " { #expect(new == " ") } else { #expect(new.isASCII && new != old && new != " ", "\(shape)") }
+        }
+    }
+
     @Test(arguments: [1, 7, 500]) func `three people and the objects they own`(batchSize: Int) throws {
         try withFolder { url in
             try withPeople { context, people in

@@ -160,8 +160,11 @@ private struct SubstituteNumbers: RandomNumberGenerator {
     }
 
     private mutating func shaped(_ character: Character) -> Character {
-        if character.isNumber, character.isASCII { return Character("\(index(10))") }
-        guard character.isLetter else { return character }
+        // Of any script, and anywhere in the character: some signs combine with the digit after them.
+        let parts = character.unicodeScalars.lazy.map(\.properties)
+        guard parts.contains(where: \.isAlphabetic) else {
+            return parts.contains { $0.numericType != nil } ? Character("\(index(10))") : character
+        }
         let letter = SubstituteNumbers.letters[index(26)]
         return character.isUppercase ? Character(letter.uppercased()) : letter
     }
