@@ -95,7 +95,7 @@ package final class StoreClasses: Sendable {
     /// The class of a type.
     ///
     /// - Throws: Code 134000 if there is none.
-    func storeClass(ofType type: String, url: URL?) throws -> NSPersistentStore.Type {
+    package func storeClass(ofType type: String, url: URL?) throws -> NSPersistentStore.Type {
         if let found = all[type] { return found }
         let sentence =
             switch type {

@@ -23,7 +23,8 @@ public enum MigrationStage: @unchecked Sendable {  // because a migration execut
 
 /// Brings the store of a configuration to the version of a container's schema, by the stages of a plan.
 ///
-/// Without a plan the store's own migration does it, which infers what has changed.
+/// Without a plan the store's own migration does it, which infers what has changed. A custom stage with functions works on a copy,
+/// which replaces the store when both have returned: the stage is done completely or not at all.
 struct MigrationRunner {
     let schema: Schema
     let plan: (any SchemaMigrationPlan.Type)?
@@ -33,7 +34,8 @@ struct MigrationRunner {
     /// Migrates a store, if it exists and has another version.
     ///
     /// - Throws: Code 134504 if the store has none of the plan's versions, ``SwiftDataError/unknownSchema`` if the container has none,
-    ///   ``SwiftDataError/backwardMigration`` if the store is newer, and the error of a stage.
+    ///   ``SwiftDataError/backwardMigration`` if the store is newer, 134070 if the store is
+    ///   in use where a stage has functions, and the error of a stage. The store then has one of the plan's versions.
     func migrate(_ configuration: ModelConfiguration) throws {
         guard let plan, FileManager.default.fileExists(atPath: configuration.url.path) else { return }
         let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
@@ -116,17 +118,25 @@ struct MigrationRunner {
             throw SwiftDataError.unknownSchema.because(
                 "No stage leads from version \(old.schema.version) to \(new.schema.version).")
         }
-        if case .custom(_, _, let willMigrate?, _) = stage {
-            try work(with: old.schema, names, at: configuration, migrates: false, willMigrate)
+        guard case .custom(_, _, let willMigrate, let didMigrate) = stage, willMigrate != nil || didMigrate != nil
+        else {
+            return try work(with: new.schema, names, at: configuration.url, configuration, migrates: true) { _ in }
         }
-        try work(with: new.schema, names, at: configuration, migrates: true) { context in
-            if case .custom(_, _, _, let didMigrate?) = stage { try didMigrate(context) }
+        func run(at url: URL) throws {
+            if let willMigrate {
+                try work(with: old.schema, names, at: url, configuration, migrates: false, willMigrate)
+            }
+            try work(with: new.schema, names, at: url, configuration, migrates: true, didMigrate ?? { _ in })
         }
+        // On a copy, because neither a function that throws nor the end of the process may leave half of a stage.
+        let storeClass = try StoreClasses.shared.storeClass(ofType: NSSQLiteStoreType, url: configuration.url)
+        guard let database = storeClass as? any DatabaseStore.Type else { return try run(at: configuration.url) }
+        try database.changeCopy(ofStoreAt: configuration.url, run)
     }
 
-    /// Opens the store with a version and calls a closure with a context, whose changes are saved.
+    /// Opens the store, or its copy, with a version and calls a closure with a context, whose changes are saved.
     private func work(
-        with schema: Schema, _ names: Set<String>, at configuration: ModelConfiguration, migrates: Bool,
+        with schema: Schema, _ names: Set<String>, at url: URL, _ configuration: ModelConfiguration, migrates: Bool,
         _ body: (ModelContext) throws -> Void
     ) throws {
         let coordinator = NSPersistentStoreCoordinator(
@@ -134,7 +144,7 @@ struct MigrationRunner {
         var options = StoreOpening.options(of: configuration)
         options[NSMigratePersistentStoresAutomaticallyOption] = migrates
         let store = try coordinator.addPersistentStore(
-            ofType: NSSQLiteStoreType, configurationName: part == nil ? nil : configuration.name, at: configuration.url,
+            ofType: NSSQLiteStoreType, configurationName: part == nil ? nil : configuration.name, at: url,
             options: options)
         defer { try? coordinator.remove(store) }
         let container = ModelContainer(schema: schema, coordinator: coordinator, configuration: configuration)
