@@ -41,6 +41,12 @@ private struct Limits: Codable {
     var name = "n"
 }
 
+/// What a predicate captures: a part of a text is not `Codable`, as a value that it captures by itself must be.
+private struct Beginning: Codable {
+    var length: Int
+    var text: Substring { "text".prefix(length) }
+}
+
 @Suite("Predicates are translated once for each shape")
 struct PredicateTranslationTests {
     private let translations = PredicateTranslations()
@@ -103,6 +109,22 @@ struct PredicateTranslationTests {
         translate([contiguous([1, nil]), contiguous([1]), contiguous([nil]), contiguous([2, nil])])
         translate([least(Limits(least: 1)), least(Limits(least: 1, most: 2)), least(Limits(least: 2, most: 3))])
         #expect(translations.count == 12)
+    }
+
+    /// Swift's own: every text contains and begins with the empty one. Only `String` and `Substring` may conform to
+    /// `StringProtocol`, as its documentation says.
+    @Test("An empty part of a text is found in every text, as an empty text is")
+    func emptyParts() {
+        func contains(_ value: Beginning) -> Predicate<Entry> { #Predicate { $0.text.contains(value.text) } }
+        func begins(_ value: Beginning) -> Predicate<Entry> { #Predicate { $0.text.starts(with: value.text) } }
+        func search(_ value: Beginning) -> Predicate<Entry> {
+            #Predicate { $0.text.localizedStandardContains(value.text) }
+        }
+        for (number, predicate) in [contains, begins, search].enumerated() {
+            translate([1, 0, 2, 0].map { predicate(Beginning(length: $0)) })
+            #expect(translations.count == 2 * (number + 1))
+            #expect(translations.translation(of: predicate(Beginning(length: 0))).condition == .constant(true))
+        }
     }
 
     @Test("Key paths and operators are part of the shape, also where the types are the same")

@@ -336,7 +336,7 @@ private func textTest(
                 try SwiftData.Comparison.operand(base, for: other), try SwiftData.Comparison.operand(other, for: base)
             )
             // An empty text is in every text; the engine's language follows Core Data, where it is in none.
-            if case .constant(let captured) = other, captured.value as? String == "" {
+            if case .constant(let captured) = other, isEmptyText(captured.value) == true {
                 return translation.fixed(true)
             }
             if case .value = other { throw Untranslatable(node: "A search for the text of a property") }

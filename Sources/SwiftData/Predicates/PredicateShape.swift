@@ -78,11 +78,20 @@ struct PredicateReader {
         switch value {
         case nil: shape.add(0)
         case let value as Bool: shape.add(value ? 1 : 2)
-        case let value as String: shape.add(value.isEmpty ? 3 : 4)
+        case let value? where isEmptyText(value) != nil: shape.add(isEmptyText(value) == true ? 3 : 4)
         case let value? where StoredPrimitive.of(type(of: value)) != nil: shape.add(7)
         case let value as any Sequence: shape.add(hasNil(value) ? 5 : 6)
         default: shape.add(7)
         }
+    }
+}
+
+/// Whether a text is empty; nil for other values. A program adds no other types of texts.
+func isEmptyText(_ value: Any) -> Bool? {
+    switch value {
+    case let text as String: text.isEmpty
+    case let text as Substring: text.isEmpty
+    default: nil
     }
 }
 
