@@ -33,8 +33,7 @@ extension ModelActor {
 
     /// The model with an identifier; nil if the store has none, or it is of another class.
     public subscript<T: PersistentModel>(id: PersistentIdentifier, as as: T.Type) -> T? {
-        let model = modelContext.model(for: id)
-        return model.modelContext == nil ? nil : model as? T
+        modelContext.knownModel(for: id) as? T
     }
 }
 

@@ -131,9 +131,13 @@ extension ModelContext {
     /// The model with an identifier: the known one, else one whose values are loaded when they are read. If there is no such model in
     /// the store, an unsaved one with this identifier.
     public func model(for persistentModelID: PersistentIdentifier) -> any PersistentModel {
-        if let object = object(for: persistentModelID) { return ModelContext.model(of: object, in: recordContext) }
-        guard let modelClass = container.modelClass(named: persistentModelID.entityName) else {
-            preconditionFailure("The container has no entity \(persistentModelID.entityName).")
+        if let known = knownModel(for: persistentModelID) { return known }
+        // The function must return a model. An entity of another container has one, which no fetch of this one finds.
+        let name = persistentModelID.entityName
+        guard let modelClass = container.modelClass(named: name) ?? ModelClass.current(named: name) else {
+            preconditionFailure(
+                "No container has the entity \(name). Use registeredModel(for:) or a fetch for identifiers of unknown origin."
+            )
         }
         func make<Model: PersistentModel>(_: Model.Type) -> any PersistentModel {
             let record = ModelRecord(modelClass)
@@ -141,6 +145,11 @@ extension ModelContext {
             return Model(backingData: DefaultBackingData<Model>(record))
         }
         return _openExistential(modelClass.type, do: make)
+    }
+
+    /// The model with an identifier; nil if the store has none.
+    func knownModel(for identifier: PersistentIdentifier) -> (any PersistentModel)? {
+        object(for: identifier).map { ModelContext.model(of: $0, in: recordContext) }
     }
 
     private func object(for identifier: PersistentIdentifier) -> ModelObject? {

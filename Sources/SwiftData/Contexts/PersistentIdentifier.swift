@@ -174,10 +174,18 @@ public struct PersistentIdentifier: Codable, Comparable, Hashable, Identifiable,
     public static func < (lhs: PersistentIdentifier, rhs: PersistentIdentifier) -> Bool {
         let left = (lhs.storeIdentifier ?? "", lhs.entityName), right = (rhs.storeIdentifier ?? "", rhs.entityName)
         if left != right { return left < right }
-        if let one = Int64(lhs.id.primaryKey.dropFirst()), let other = Int64(rhs.id.primaryKey.dropFirst()) {
-            return one < other
+        switch (number(lhs.id.primaryKey), number(rhs.id.primaryKey)) {
+        case (let one?, let other?) where one != other: return one < other
+        // Numbers come before texts, so that the order is one.
+        case (.some, nil): return true
+        case (nil, .some): return false
+        default: return lhs.id < rhs.id
         }
-        return lhs.id < rhs.id
+    }
+
+    /// The number in a key: "p12" of a row, "t3" of an unsaved object, "12" of a store of the program's own.
+    private static func number(_ primaryKey: String) -> Int64? {
+        Int64(primaryKey.hasPrefix("p") || primaryKey.hasPrefix("t") ? primaryKey.dropFirst() : primaryKey[...])
     }
 
     // MARK: - Coding

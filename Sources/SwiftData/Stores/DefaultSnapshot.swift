@@ -57,7 +57,7 @@ public struct DefaultSnapshot: DataStoreSnapshot,
     ///
     /// - Parameter related: Finds the model of an identifier.
     func write(
-        to model: any PersistentModel, related: (PersistentIdentifier) -> any PersistentModel
+        to model: any PersistentModel, related: (PersistentIdentifier) throws -> any PersistentModel
     ) throws {
         guard let record = model._record, let object = record.object else { return }
         for property in record.modelClass.properties {
@@ -65,7 +65,7 @@ public struct DefaultSnapshot: DataStoreSnapshot,
             if property.isRelationship {
                 let identifiers =
                     (value as? [PersistentIdentifier]) ?? (value as? PersistentIdentifier).map { [$0] } ?? []
-                if let models = property.value(of: identifiers.map(related)) {
+                if let models = property.value(of: try identifiers.map(related)) {
                     property.setAny(models, in: object, of: record)
                 }
             } else {

@@ -74,8 +74,7 @@ public final class DefaultStore: DataStore, DataStoreBatching, HistoryProviding,
         var ignored: [PersistentIdentifier: any BackingData] = [:]
         var found: [PersistentIdentifier: DefaultSnapshot] = [:]
         for identifier in persistentIdentifiers {
-            let model = context.model(for: identifier)
-            guard model.modelContext != nil else { continue }
+            guard let model = context.knownModel(for: identifier) else { continue }
             found[identifier] = DefaultSnapshot(from: model.erasedBackingData, relatedBackingDatas: &ignored)
         }
         return found
@@ -92,14 +91,14 @@ public final class DefaultStore: DataStore, DataStoreBatching, HistoryProviding,
             models[snapshot.persistentIdentifier] = try newModel(of: snapshot, in: context)
         }
         for snapshot in request.updated {
-            models[snapshot.persistentIdentifier] = try storedModel(of: snapshot, in: context)
+            models[snapshot.persistentIdentifier] = try storedModel(snapshot.persistentIdentifier, in: context)
         }
         for snapshot in request.inserted + request.updated {
             guard let model = models[snapshot.persistentIdentifier] else { continue }
-            try snapshot.write(to: model) { models[$0] ?? context.model(for: $0) }
+            try snapshot.write(to: model) { try models[$0] ?? storedModel($0, in: context) }
         }
         for snapshot in request.deleted {
-            context.delete(any: try storedModel(of: snapshot, in: context))
+            context.delete(any: try storedModel(snapshot.persistentIdentifier, in: context))
         }
         try context.save()
         let remapped = request.inserted.map(\.persistentIdentifier).compactMap { old in
@@ -119,13 +118,13 @@ public final class DefaultStore: DataStore, DataStoreBatching, HistoryProviding,
         return context.insertNew(modelClass)
     }
 
-    private func storedModel(of snapshot: DefaultSnapshot, in context: ModelContext) throws -> any PersistentModel {
-        let identifier = snapshot.persistentIdentifier
+    private func storedModel(
+        _ identifier: PersistentIdentifier, in context: ModelContext
+    ) throws -> any PersistentModel {
         guard container.modelClass(named: identifier.entityName) != nil else {
             throw SwiftDataError.unknownSchema.because("The store has no entity \(identifier.entityName).")
         }
-        let model = context.model(for: identifier)
-        guard model.modelContext != nil else {
+        guard let model = context.knownModel(for: identifier) else {
             throw CocoaError(
                 CocoaError.Code(rawValue: 133_000),  // NSManagedObjectReferentialIntegrityError
                 userInfo: [NSLocalizedFailureReasonErrorKey: "The store has no row \(identifier.id.uri)."])
