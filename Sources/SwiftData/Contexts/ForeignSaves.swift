@@ -10,6 +10,8 @@ final class ForeignSaves: Sendable {
     private struct Noted: @unchecked Sendable {  // because IDs are immutable
         var updated: Set<NSManagedObjectID> = []
         var deleted: Set<NSManagedObjectID> = []
+        /// Whether any row may have changed, or be gone.
+        var isUnknown = false
         var observer: Observer?
     }
 
@@ -57,25 +59,34 @@ final class ForeignSaves: Sendable {
             Set(inserted.union(updated).union(deleted).compactMap(\.entity.name)), isLocal: false)
     }
 
+    /// Notes that any row may have changed, or be gone.
+    func noteUnknown() {
+        noted.withLock { $0.isUnknown = true }
+        listeners.send(nil, isLocal: false)
+    }
+
     deinit {
         if let observer = noted.withLock({ $0.observer }) { NotificationCenter.default.removeObserver(observer.token) }
     }
 
     /// Merges what has been saved since the last time.
     func merge(into context: NSManagedObjectContext) {
-        let changes = noted.withLock { noted in
-            defer { (noted.updated, noted.deleted) = ([], []) }
-            return (updated: noted.updated, deleted: noted.deleted)
+        var changes = noted.withLock { noted in
+            defer { (noted.updated, noted.deleted, noted.isUnknown) = ([], [], false) }
+            return (updated: noted.updated, deleted: noted.deleted, isUnknown: noted.isUnknown)
+        }
+        if changes.isUnknown {
+            // The rows are read again: those that exist are merged, as changed ones are.
+            changes.deleted.formUnion(context.registeredObjects.filter { !$0.isInserted }.map(\.objectID))
         }
         if changes.updated.isEmpty, changes.deleted.isEmpty { return }
         // A model whose row is gone keeps the values that it has. One that has never been read has none.
-        let gone = changes.deleted.compactMap { context.registeredObject(for: $0) as? ModelObject }
-            .filter { !$0.hasChanges }
-        let records = gone.compactMap { object in object.model?._record.map { ($0, object.isFault) } }
-        for (record, isFault) in records where !isFault { record.keepValues() }
+        let models = changes.deleted.compactMap { context.registeredObject(for: $0) as? ModelObject }
+            .compactMap { object in object.model?._record.map { (object, $0) } }
+        for (object, record) in models where !object.isFault { record.keepValues() }
         NSManagedObjectContext.mergeChanges(
             fromRemoteContextSave: [NSUpdatedObjectIDsKey: changes.updated, NSDeletedObjectIDsKey: changes.deleted],
             into: [context])
-        for (record, _) in records { record.detach(deleted: true) }
+        for (object, record) in models where object.managedObjectContext == nil { record.detach(deleted: true) }
     }
 }

@@ -204,6 +204,7 @@ public class ModelContext: Equatable, CustomDebugStringConvertible {
             recordContext.isObserved = true
             managedContext.userInfo[ModelObject.listenersKey] = listeners
             otherProcesses = OtherProcesses(of: container.coordinator) { [foreignSaves] changes in
+                guard let changes else { return foreignSaves.noteUnknown() }
                 foreignSaves.note(changes.inserted, changes.updated, changes.deleted)
             }
         }

@@ -83,7 +83,7 @@ public final class HistoryObserver: Observable, Sendable {
         } catch SwiftDataError.historyTokenExpired {
             // History that was not read yet has been deleted: there were saves.
             let tokens = modelContainer.currentHistoryTokens
-            state.withLock { $0.tokens = tokens }
+            registrar.withMutation(of: self, keyPath: \.historyTokens) { state.withLock { $0.tokens = tokens } }
             deliver()
         } catch {
             // The next commit reads again what an error of the store has prevented.
@@ -103,19 +103,31 @@ public final class HistoryObserver: Observable, Sendable {
         }
         guard !found.isEmpty else { return }
         let counts = found.contains(where: isRelevant)
-        let isNew = state.withLock { state -> Bool in
-            var isNew = false
-            for transaction in found {
-                let last = (state.tokens[transaction.storeIdentifier] as? DefaultHistoryToken)?.tokenValue
-                let number = last?[transaction.storeIdentifier] ?? 0
-                guard transaction.transactionIdentifier > number else { continue }
-                isNew = true
-                state.tokens[transaction.storeIdentifier] = DefaultHistoryToken(
-                    store: transaction.storeIdentifier, number: transaction.transactionIdentifier)
+        guard state.withLock({ Self.advanced($0.tokens, by: found) != nil }) else { return }
+        var isNew = false
+        registrar.withMutation(of: self, keyPath: \.historyTokens) {
+            state.withLock { state in
+                guard let tokens = Self.advanced(state.tokens, by: found) else { return }
+                (state.tokens, isNew) = (tokens, true)
             }
-            return isNew
         }
         if counts, isNew { deliver() }
+    }
+
+    /// The tokens after some transactions; nil if these are all before them.
+    private static func advanced(
+        _ tokens: [String: any HistoryToken], by found: [DefaultHistoryTransaction]
+    ) -> [String: any HistoryToken]? {
+        var advanced = tokens
+        var isNew = false
+        for transaction in found {
+            let store = transaction.storeIdentifier
+            let last = (advanced[store] as? DefaultHistoryToken)?.tokenValue?[store] ?? 0
+            guard transaction.transactionIdentifier > last else { continue }
+            isNew = true
+            advanced[store] = DefaultHistoryToken(store: store, number: transaction.transactionIdentifier)
+        }
+        return isNew ? advanced : nil
     }
 
     /// Counts where the observer was made.

@@ -15,7 +15,7 @@ final class OtherProcesses: Sendable {
 
     private let state = Mutex(State())
     private let coordinator: NSPersistentStoreCoordinator
-    private let body: @Sendable (Changes) -> Void
+    private let body: @Sendable (Changes?) -> Void
 
     /// What others have changed.
     struct Changes: @unchecked Sendable {  // because IDs are immutable
@@ -27,10 +27,16 @@ final class OtherProcesses: Sendable {
         var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
     }
 
-    /// Calls a closure with the changes that other processes save from now on, on a private queue.
-    init(of coordinator: NSPersistentStoreCoordinator, _ body: @escaping @Sendable (Changes) -> Void) {
+    /// Calls a closure with the changes that other processes save from now on, on a private queue; with nil if their history was
+    /// deleted before it was read, so that anything may have changed.
+    ///
+    /// - Parameter position: The last transaction that is known; nil is that of now.
+    init(
+        of coordinator: NSPersistentStoreCoordinator, after position: NSPersistentHistoryToken? = nil,
+        _ body: @escaping @Sendable (Changes?) -> Void
+    ) {
         (self.coordinator, self.body) = (coordinator, body)
-        let position = coordinator.currentPersistentHistoryToken(fromStores: nil)
+        let position = position ?? coordinator.currentPersistentHistoryToken(fromStores: nil)
         state.withLock { $0.position = position }
         let saves = NotificationCenter.default.addObserver(
             forName: .NSManagedObjectContextDidSave, object: nil, queue: nil
@@ -64,21 +70,20 @@ final class OtherProcesses: Sendable {
         let position = state.withLock { $0.position }
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator
-        let changes = context.performAndWait { () -> Changes in
-            // The next commit reads again what an error has prevented.
-            let result = try? context.execute(NSPersistentHistoryChangeRequest.fetchHistory(after: position))
-            let found = (result as? NSPersistentHistoryResult)?.result as? [NSPersistentHistoryTransaction] ?? []
-            guard let last = found.last else { return Changes() }
-            let own = state.withLock { state in
-                // Only later transactions can be asked for again.
-                defer {
-                    for (store, number) in last.token.numbers {
-                        state.own[store] = state.own[store]?.filter { $0 > number }
-                    }
-                }
-                state.position = last.token
-                return state.own
+        let changes = context.performAndWait { () -> Changes? in
+            let found: [NSPersistentHistoryTransaction]
+            do {
+                let result = try context.execute(NSPersistentHistoryChangeRequest.fetchHistory(after: position))
+                found = (result as? NSPersistentHistoryResult)?.result as? [NSPersistentHistoryTransaction] ?? []
+            } catch let error as CocoaError where error.errorCode == NSPersistentHistoryTokenExpiredError {
+                if let present = coordinator.currentPersistentHistoryToken(fromStores: nil) { _ = move(to: present) }
+                return nil
+            } catch {
+                // The next commit reads again what an error has prevented.
+                return Changes()
             }
+            guard let last = found.last else { return Changes() }
+            let own = move(to: last.token)
             var changes = Changes()
             for transaction in found where own[transaction.storeID]?.contains(transaction.transactionNumber) != true {
                 for change in transaction.changes ?? [] {
@@ -91,6 +96,20 @@ final class OtherProcesses: Sendable {
             }
             return changes
         }
-        if !changes.isEmpty { body(changes) }
+        if changes?.isEmpty != true { body(changes) }
+    }
+
+    /// Makes a transaction the last one that is known.
+    ///
+    /// - Returns: The transactions of this process.
+    private func move(to token: NSPersistentHistoryToken) -> [String: Set<Int64>] {
+        state.withLock { state in
+            // Only later transactions can be asked for again.
+            defer {
+                for (store, number) in token.numbers { state.own[store] = state.own[store]?.filter { $0 > number } }
+            }
+            state.position = token
+            return state.own
+        }
     }
 }
