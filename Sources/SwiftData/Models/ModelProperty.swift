@@ -61,6 +61,12 @@ class ModelProperty: @unchecked Sendable {  // because it is immutable
     func setAny(_ value: Any, in object: ModelObject, of record: ModelRecord) { fatalError("abstract") }
     /// Whether the stored value, if there is one, has the type of the property.
     func isReadable(in object: ModelObject) -> Bool { true }
+    /// The value of an object, in `Any`; nil if there is none, or it cannot be read.
+    func valueIfReadable(in object: ModelObject, of record: ModelRecord) -> Any? {
+        guard let stored = object.value(forKey: name) else { return nil }
+        guard let form, !form.isPrimitive else { return anyValue(in: object, of: record) }
+        return try? form.value(of: stored, as: unwrappedType(valueType))
+    }
     /// Informs Observation that the property of a model has changed, by the engine.
     func announceChange(of model: any PersistentModel) {}
     /// The models in the value of a relationship.
@@ -328,13 +334,28 @@ final class BoxedProperty<Value>: TypedProperty<Value>, @unchecked Sendable {  /
     override var form: ValueForm? { ownForm }
 
     override func value(in object: ModelObject, of record: ModelRecord) -> Value {
-        guard let stored = object.value(forKey: name) else { return missingValue(of: record.modelClass) }
         do {
-            return try value(of: stored)
+            if let value = try storedValue(in: object) { return value }
         } catch {
-            if Value.self is any OptionalType.Type || defaultValue != nil { return missingValue(of: record.modelClass) }
-            preconditionFailure("\(record.modelClass.name).\(name) cannot be read as \(Value.self): \(error)")
+            if !(Value.self is any OptionalType.Type), defaultValue == nil {
+                preconditionFailure("\(record.modelClass.name).\(name) cannot be read as \(Value.self): \(error)")
+            }
         }
+        return missingValue(of: record.modelClass)
+    }
+
+    /// The value of an object; nil if there is none.
+    private func storedValue(in object: ModelObject) throws -> Value? {
+        if let refused: Value = object.refusedValue(of: self) { return refused }
+        if let stored = object.value(forKey: name) { return try value(of: stored) }
+        // A structure whose properties are all nil has no column with a value.
+        guard case .structure = ownForm, !(Value.self is any OptionalType.Type) else { return nil }
+        return try? value(of: [String: Any]())
+    }
+
+    override func valueIfReadable(in object: ModelObject, of record: ModelRecord) -> Any? {
+        guard let value = try? storedValue(in: object) else { return nil }
+        return unwrapped(value)
     }
 
     private func value(of stored: Any) throws -> Value {
@@ -354,11 +375,12 @@ final class BoxedProperty<Value>: TypedProperty<Value>, @unchecked Sendable {  /
         if !(Value.self is any OptionalType.Type), object.value(forKey: name) != nil, !isReadable(in: object) {
             return object.refuseReplacement(of: self)
         }
-        guard let value = unwrapped(value) else { return object.setValue(nil, forKey: name) }
         do {
-            object.setValue(try ownForm.stored(value), forKey: name)
+            let stored = try unwrapped(value).map { try ownForm.stored($0) }
+            object.acceptValue(of: self)
+            object.setValue(stored, forKey: name)
         } catch {
-            preconditionFailure("\(record.modelClass.name).\(name) cannot be stored: \(error)")
+            object.refuse(value, of: self, because: error)
         }
     }
 

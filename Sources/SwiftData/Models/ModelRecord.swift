@@ -225,12 +225,8 @@ public final class ModelRecord {
             let values = values
             return property.index < values.count ? values[property.index] : property.defaultValue
         }
-        guard let stored = object.value(forKey: property.name) else { return nil }
         // A value that the type does not have stops a program that reads it, and must not stop one that deletes the object.
-        if let form = property.form, !form.isPrimitive {
-            return try? form.value(of: stored, as: unwrappedType(property.valueType))
-        }
-        return property.anyValue(in: object, of: self)
+        return property.valueIfReadable(in: object, of: self)
     }
 
     func setOwn(_ value: Any, at index: Int) {
@@ -272,26 +268,69 @@ package final class ModelObject: NSManagedObject {
         announced = nil
     }
 
-    /// The properties that were set although their stored values cannot be read.
-    private var refused: [ModelProperty] = []
+    /// What the program has set, and a save refuses.
+    private struct Refusal {
+        let property: ModelProperty
+        /// The value, where it cannot be stored; nil where the stored value, which cannot be read, must not be replaced.
+        var unstorable: (value: Any, reason: any Error)?
+    }
+    private var refusals: [Refusal] = []
 
     /// Keeps the stored value of a property, which cannot be read. Every save throws as long as the object has this change.
-    func refuseReplacement(of property: ModelProperty) {
-        if !refused.contains(where: { $0 === property }) { refused.append(property) }
-        setValue(value(forKey: property.name), forKey: property.name)
+    func refuseReplacement(of property: ModelProperty) { refuse(Refusal(property: property)) }
+
+    /// Keeps a value that cannot be stored, so that the program reads what it has set. Every save throws as long as the property has
+    /// it.
+    func refuse(_ value: Any, of property: ModelProperty, because reason: any Error) {
+        refuse(Refusal(property: property, unstorable: (value, reason)))
+    }
+
+    private func refuse(_ refusal: Refusal) {
+        acceptValue(of: refusal.property)
+        refusals.append(refusal)
+        // An object without a change is not validated.
+        setValue(value(forKey: refusal.property.name), forKey: refusal.property.name)
+    }
+
+    /// Forgets what was refused for a property.
+    func acceptValue(of property: ModelProperty) {
+        if !refusals.isEmpty { refusals.removeAll { $0.property === property } }
+    }
+
+    /// The value of a property that cannot be stored; nil if the stored one counts.
+    func refusedValue<Value>(of property: ModelProperty) -> Value? {
+        if refusals.isEmpty { return nil }
+        return refusals.first { $0.property === property }?.unstorable?.value as? Value
+    }
+
+    package override func validateForInsert() throws {
+        try validateRefusals()
+        try super.validateForInsert()
     }
 
     package override func validateForUpdate() throws {
+        try validateRefusals()
         try super.validateForUpdate()
-        guard let property = refused.first(where: { !$0.isReadable(in: self) }) else { return refused = [] }
+    }
+
+    private func validateRefusals() throws {
+        if refusals.isEmpty { return }
+        refusals.removeAll { $0.unstorable == nil && $0.property.isReadable(in: self) }
+        guard let refusal = refusals.first else { return }
+        let name = "\(entity.name ?? "").\(refusal.property.name)"
+        let sentence =
+            if let reason = refusal.unstorable?.reason {
+                "\(name) has a value of the type \(refusal.property.valueType) that cannot be stored: \(reason)"
+            } else {
+                "\(name) has a stored value that is not of the type \(refusal.property.valueType). It reads as the initial value, and "
+                    + "was not replaced by a value that was set, which may be a change of the initial one. Declare the property as "
+                    + "optional to replace such values."
+            }
         throw NSError(
             domain: NSCocoaErrorDomain, code: NSManagedObjectValidationError,
             userInfo: [
-                NSLocalizedDescriptionKey:
-                    "\(entity.name ?? "").\(property.name) has a stored value that is not of the type \(property.valueType). It reads "
-                    + "as the initial value, and was not replaced by a value that was set, which may be a change of the initial one. "
-                    + "Declare the property as optional to replace such values.",
-                NSValidationObjectErrorKey: self, NSValidationKeyErrorKey: property.name,
+                NSLocalizedDescriptionKey: sentence, NSValidationObjectErrorKey: self,
+                NSValidationKeyErrorKey: refusal.property.name,
             ])
     }
 
@@ -315,10 +354,11 @@ package final class ModelObject: NSManagedObject {
     }
 
     /// Forgets what was refused, with the other changes that are discarded.
-    func discardRefusals() { refused = [] }
+    func discardRefusals() { refusals = [] }
 
     package override func awake(fromSnapshotEvents flags: NSSnapshotEventType) {
-        discardRefusals()
+        // A refresh keeps unsaved changes.
+        if flags.isDisjoint(with: [.refresh, .mergePolicy]) { discardRefusals() }
         announceAll()
         let undone: NSSnapshotEventType = [.undoInsertion, .undoDeletion, .undoUpdate]
         if !flags.isDisjoint(with: undone),

@@ -41,7 +41,9 @@ struct ElementDecoder: Decoder {
                 throw ValueMistake(
                     description: "\(decoder.type) decodes the key \(key.stringValue), which is not a stored property.")
             }
-            guard let stored = decoder.elements[key.stringValue] else {
+            // A structure whose properties are all nil has no column with a value.
+            let empty: [String: Any]? = if case .structure = field.form { [:] } else { nil }
+            guard let stored = decoder.elements[key.stringValue] ?? empty else {
                 throw DecodingError.valueNotFound(
                     type,
                     DecodingError.Context(

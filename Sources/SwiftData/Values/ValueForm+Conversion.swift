@@ -24,7 +24,7 @@ extension ValueForm {
             return collection.archived
         case .json:
             guard let encodable = value as? any Encodable else { throw mistake(value) }
-            return try JSONEncoder().encode(encodable)
+            return try StoredJSON.data(of: encodable)
         }
     }
 
@@ -65,7 +65,7 @@ extension ValueForm {
             return value
         case .json:
             guard let decodable = type as? any Decodable.Type, let data = stored as? Data else { throw mistake(stored) }
-            return try JSONDecoder().decode(decodable, from: data)
+            return try StoredJSON.value(of: data, as: decodable)
         }
     }
 
@@ -88,13 +88,12 @@ extension ValueForm {
         Any]
     {
         guard let encodable = value as? any Encodable,
-            let object = try JSONSerialization.jsonObject(with: JSONEncoder().encode(encodable)) as? [String: Any],
-            object.count == 1, let (name, payload) = object.first, let found = cases.first(where: { $0.name == name })
+            let (name, payload) = try StoredJSON.onlyMember(of: encodable),
+            let found = cases.first(where: { $0.name == name })
         else {
             throw ValueMistake(description: "\(type) must use the Codable conformance that the compiler writes.")
         }
-        if !found.hasPayload { return [name: name] }
-        return [name: try JSONSerialization.data(withJSONObject: payload, options: [.sortedKeys, .fragmentsAllowed])]
+        return [name: found.hasPayload ? payload : name]
     }
 
     private static func value(ofCase stored: Any, of type: any Any.Type, _ cases: [EnumerationCase]) throws -> Any {
@@ -104,6 +103,6 @@ extension ValueForm {
         var json = Data("{\"\(name)\":".utf8)
         json += (payload as? Data) ?? Data("{}".utf8)
         json += Data("}".utf8)
-        return try JSONDecoder().decode(decodable, from: json)
+        return try StoredJSON.value(of: json, as: decodable)
     }
 }
