@@ -75,6 +75,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {  // because i
     /// Objects whose values a merge policy has changed during the current save.
     package final var refreshedBySave: [NSManagedObject] = []
     package final var pinnedGenerations: PinnedGenerations?
+    /// Called before objects are removed by the undoing of their insertion, which first takes their values from them.
+    package final var willUndoInsertions: (([NSManagedObject]) -> Void)?
     /// The adapters of the incremental stores that this context has used.
     final var incrementalStores: [IncrementalStoreRows] = []
     @exclusivity(unchecked) final var undoRecorder = UndoRecorder()

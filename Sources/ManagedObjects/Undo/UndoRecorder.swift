@@ -178,6 +178,7 @@ extension NSManagedObjectContext {
             change.object = current(change.object)
             return change
         }
+        willUndoInsertions?(changes.filter { !$0.wasThere }.map(\.object))
         for change in changes where change.wasThere && !change.isThere { undoDeletion(change.object) }
         for change in changes { undoValues(change) }
         // References that become nil are set first, so that no object is removed from an owner to which it no longer

@@ -10,7 +10,7 @@ extension ModelContext {
             guard let record = next._record else {
                 preconditionFailure("\(type(of: next)) has backing data of its own, which a context cannot insert.")
             }
-            if let object = record.object {
+            if let object = record.livingObject() {
                 precondition(
                     object.managedObjectContext === managedContext,
                     "\(record.modelClass.name) is in another context. Fetch it here by its persistentModelID.")

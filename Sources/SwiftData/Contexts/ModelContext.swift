@@ -80,6 +80,11 @@ public class ModelContext: Equatable, CustomDebugStringConvertible {
         dataStores = container.dataStores
         recordContext.model = self
         recordContext.savesByItself = saving.notesChanges
+        managedContext.willUndoInsertions = { objects in
+            for case let object as ModelObject in objects where object.isInserted {
+                object.model?._record?.keepValues()
+            }
+        }
         if !dataStores.isEmpty { shareEditingState() }
         for store in dataStores { store.initialize(editingState) }
     }
@@ -154,20 +159,13 @@ public class ModelContext: Equatable, CustomDebugStringConvertible {
 
     /// Deletes a model at the next save, by the delete rules of its relationships. A model that was never saved is discarded.
     public func delete<T: PersistentModel>(_ model: T) {
-        guard let record = model._record, let object = record.object else { return }
+        guard let object = model._record?.livingObject() else { return }
         precondition(
             object.managedObjectContext === managedContext,
             "\(T.self) belongs to another context, which must delete it.")
-        if object.isInserted {
-            // Nothing is saved: the model becomes one of no context.
-            record.keepValues()
-            managedContext.delete(object)
-            record.detach(deleted: true)
-            kept[ObjectIdentifier(model)] = nil
-        } else {
-            kept[ObjectIdentifier(model)] = model
-            managedContext.delete(object)
-        }
+        if !object.isInserted { kept[ObjectIdentifier(model)] = model }
+        // The model of a row that was never saved becomes one of no context.
+        managedContext.delete(object)
         // Cascades may delete objects of any entity.
         noteChange(of: nil)
     }

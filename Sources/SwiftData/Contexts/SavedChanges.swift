@@ -28,6 +28,8 @@ struct SavedChanges {
         // Read before the save, because a deleted row has no values afterwards.
         for (record, _) in deleted { record.keepValues() }
         do {
+            context.recordContext.isSaving = true
+            defer { context.recordContext.isSaving = false }
             try context.managedContext.save()
         } catch {
             context.upserts.reset()
@@ -44,7 +46,12 @@ struct SavedChanges {
     /// Makes the model of an inserted object that of the row which has its values now.
     private func followSurvivor(_ object: ModelObject) -> ModelObject {
         let survivor = context.upserts.survivor(of: object)
-        guard survivor !== object, let model = object.model else { return survivor }
+        guard let model = object.model else { return survivor }
+        if survivor === object {
+            // A merge policy may have discarded the row.
+            if object.managedObjectContext == nil { model._record?.detach(deleted: true) }
+            return survivor
+        }
         model._record?.attach(survivor, in: context.recordContext)
         if survivor.model == nil { survivor.model = model }
         return survivor

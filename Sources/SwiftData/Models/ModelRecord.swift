@@ -33,6 +33,8 @@ public final class ModelRecord {
         /// The last values of an object that is about to be deleted.
         var lastValues: [Any?]?
         var temporaryIdentifier: PersistentIdentifier?
+        /// The context of the row that the record has left.
+        weak var leftContext: RecordContext?
     }
 
     init(_ modelClass: ModelClass) { classReference = .passUnretained(modelClass) }
@@ -151,8 +153,48 @@ public final class ModelRecord {
         let own = madeOwn
         own.values = own.lastValues ?? []
         own.lastValues = nil
+        own.leftContext = context
         isGone = deleted
         setRow(nil, in: nil)
+    }
+
+    // MARK: - Rows that the engine removes
+
+    /// Notes what the deletion of the row will empty. The model of a row that was never saved leaves it: the engine removes such a row
+    /// without a trace.
+    func prepareForDeletion(of object: ModelObject, _ model: any PersistentModel) {
+        guard object === self.object else { return }
+        guard object.isInserted else { return keepRequiredModels(of: object) }
+        keepValues()
+        // A save that fails gives the row back; see `SavedChanges`.
+        guard let context, !context.isSaving else { return }
+        context.model?.kept[ObjectIdentifier(model)] = nil
+        detach(deleted: true)
+    }
+
+    /// Leaves a row whose insertion was undone. The context has noted the values before.
+    func leaveUndone(_ object: ModelObject, of model: any PersistentModel) {
+        guard object === self.object, object.managedObjectContext == nil else { return }
+        detach(deleted: false)
+    }
+
+    /// Takes a row again that the undoing of its deletion, or the redoing of its insertion, has brought back. If the model was
+    /// inserted anew since, the row gets a model of its own.
+    func rejoin(_ object: ModelObject, of model: any PersistentModel) {
+        if object === self.object { return }
+        guard self.object == nil, let context = own?.leftContext, object.managedObjectContext === context.managed else {
+            return object.model = nil
+        }
+        attach(object, in: context)
+        context.model?.kept[ObjectIdentifier(model)] = model
+    }
+
+    /// The row, unless the engine has removed it, which the record then leaves.
+    func livingObject() -> ModelObject? {
+        guard let object, object.managedObjectContext == nil else { return object }
+        if !object.isFault { keepValues() }
+        detach(deleted: true)
+        return nil
     }
 
     /// Takes the values of the record of a subclass, which its initialiser has filled before the superclass was initialised.
@@ -350,7 +392,7 @@ package final class ModelObject: NSManagedObject {
 
     package override func prepareForDeletion() {
         super.prepareForDeletion()
-        model?._record?.keepRequiredModels(of: self)
+        if let model { model._record?.prepareForDeletion(of: self, model) }
     }
 
     /// Forgets what was refused, with the other changes that are discarded.
@@ -359,6 +401,10 @@ package final class ModelObject: NSManagedObject {
     package override func awake(fromSnapshotEvents flags: NSSnapshotEventType) {
         // A refresh keeps unsaved changes.
         if flags.isDisjoint(with: [.refresh, .mergePolicy]) { discardRefusals() }
+        if let model, let record = model._record {
+            if flags.contains(.undoInsertion) { record.leaveUndone(self, of: model) }
+            if flags.contains(.undoDeletion) { record.rejoin(self, of: model) }
+        }
         announceAll()
         let undone: NSSnapshotEventType = [.undoInsertion, .undoDeletion, .undoUpdate]
         if !flags.isDisjoint(with: undone),
@@ -392,6 +438,8 @@ final class RecordContext {
     @exclusivity(unchecked) var isObserved = false
     /// Whether the context saves by itself after changes.
     @exclusivity(unchecked) var savesByItself = false
+    /// Whether a save is under way.
+    var isSaving = false
 
     init(_ managed: NSManagedObjectContext) { self.managed = managed }
 

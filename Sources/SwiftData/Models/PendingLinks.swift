@@ -10,17 +10,27 @@ struct PendingLinks {
         let old = record.ownModels(of: property)
         record.setOwn(value, at: property.index)
         let new = property.models(in: value)
+        if let inverse = Inverses.inverse(of: property, in: record.modelClass) {
+            let kept = Set(new.map { ObjectIdentifier($0) })
+            let known = Set(old.map { ObjectIdentifier($0) })
+            for model in old where !kept.contains(ObjectIdentifier(model)) { remove(owner, from: inverse, of: model) }
+            for model in new where !known.contains(ObjectIdentifier(model)) {
+                add(owner, to: inverse, of: model, from: property)
+            }
+        }
         // An object that is in a context takes the new one with it.
-        if let context = new.lazy.compactMap({ $0._record?.modelContext }).first {
-            return context.insert(owner)
-        }
-        guard let inverse = Inverses.inverse(of: property, in: record.modelClass) else { return }
-        let kept = Set(new.map { ObjectIdentifier($0) })
-        let known = Set(old.map { ObjectIdentifier($0) })
-        for model in old where !kept.contains(ObjectIdentifier(model)) { remove(owner, from: inverse, of: model) }
-        for model in new where !known.contains(ObjectIdentifier(model)) {
-            add(owner, to: inverse, of: model, from: property)
-        }
+        if let context = new.lazy.compactMap({ $0._record?.modelContext }).first { context.insert(owner) }
+    }
+
+    /// Ends the relationship of the owner to another object that the other end of a property will replace.
+    ///
+    /// - Parameter property: The relationship at that end, of an object in a context.
+    func makeRoom(for property: ModelProperty, of modelClass: ModelClass) {
+        guard let inverse = Inverses.inverse(of: property, in: modelClass), !inverse.isToMany else { return }
+        let current = record.ownModels(of: inverse)
+        if current.isEmpty { return }
+        for previous in current { remove(owner, from: property, of: previous) }
+        write([], to: inverse, of: owner, record)
     }
 
     private func add(

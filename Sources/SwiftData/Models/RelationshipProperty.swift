@@ -20,7 +20,7 @@ final class ToOneProperty<Model: PersistentModel>: TypedProperty<Model>,
     }
 
     override func set(_ value: Model, in object: ModelObject, of record: ModelRecord) {
-        record.setRelatedModel(value, key, of: object)
+        record.setRelatedModel(value, self, of: object)
     }
 }
 
@@ -36,7 +36,7 @@ final class OptionalToOneProperty<Model: PersistentModel>: TypedProperty<Model?>
         if let model = model(in: value) { stack.append(model) }
     }
     override func link(_ value: Any, in object: ModelObject, of record: ModelRecord) {
-        if let model = model(in: value) { record.setRelatedModel(model, key, of: object) }
+        if let model = model(in: value) { record.setRelatedModel(model, self, of: object) }
     }
 
     private func model(in value: Any) -> Model? {
@@ -55,7 +55,7 @@ final class OptionalToOneProperty<Model: PersistentModel>: TypedProperty<Model?>
         record.relatedModel(key, of: object)
     }
     override func set(_ value: Model?, in object: ModelObject, of record: ModelRecord) {
-        record.setRelatedModel(value, key, of: object)
+        record.setRelatedModel(value, self, of: object)
     }
 }
 
@@ -85,7 +85,7 @@ final class ToManyProperty<Collection: RelationshipCollection>: TypedProperty<Co
     }
 
     override func set(_ value: Collection, in object: ModelObject, of record: ModelRecord) {
-        let objects = record.objects(of: value._elements)
+        let objects = record.objects(of: value._elements, for: self)
         [NSManagedObject].setManagedValue(objects, of: key, in: object)
     }
 
@@ -93,7 +93,7 @@ final class ToManyProperty<Collection: RelationshipCollection>: TypedProperty<Co
         let related = elements(in: value)
         if related.isEmpty { return }
         let known = [NSManagedObject].managedValue(of: key, in: object)
-        let added = record.objects(of: related)
+        let added = record.objects(of: related, for: self)
         if known.isEmpty { return [NSManagedObject].setManagedValue(added, of: key, in: object) }
         let knownIDs = Set(known.map { ObjectIdentifier($0) })
         let all = known + added.filter { !knownIDs.contains(ObjectIdentifier($0)) }
@@ -108,10 +108,10 @@ extension ModelRecord {
         return ModelContext.model(of: related, in: context)
     }
 
-    func setRelatedModel<Model: PersistentModel>(_ model: Model?, _ key: PropertyName, of object: ModelObject) {
+    func setRelatedModel<Model: PersistentModel>(_ model: Model?, _ property: ModelProperty, of object: ModelObject) {
         var related: NSManagedObject?
-        if let model { related = managedObject(of: model) }
-        NSManagedObject.setManagedValueIfAny(related, of: key, in: object)
+        if let model { related = managedObject(of: model, for: property) }
+        NSManagedObject.setManagedValueIfAny(related, of: property.key, in: object)
     }
 
     /// The models of the members of a to-many relationship, in the order of their keys.
@@ -125,18 +125,20 @@ extension ModelRecord {
     }
 
     /// The rows of models, which are inserted into the context of this one if they are in none.
-    func objects<Model: PersistentModel>(of models: [Model]) -> [NSManagedObject] {
+    func objects<Model: PersistentModel>(of models: [Model], for property: ModelProperty) -> [NSManagedObject] {
         // Not mapped, because a generic function would look up the types of what the closure takes and returns.
         var objects: [NSManagedObject] = []
         objects.reserveCapacity(models.count)
         for model in models {
-            if let object = managedObject(of: model) { objects.append(object) }
+            if let object = managedObject(of: model, for: property) { objects.append(object) }
         }
         return objects
     }
 
-    private func managedObject<Model: PersistentModel>(of model: Model) -> NSManagedObject? {
-        if let object = model._record?.object {
+    private func managedObject<Model: PersistentModel>(
+        of model: Model, for property: ModelProperty
+    ) -> NSManagedObject? {
+        if let object = model._record?.livingObject() {
             precondition(
                 object.managedObjectContext === self.object?.managedObjectContext,
                 "An object of \(modelClass.name) cannot refer to one of another context. Use its persistentModelID.")
@@ -145,6 +147,10 @@ extension ModelRecord {
         guard let modelContext else {
             preconditionFailure(
                 "A new \(type(of: model)) was set in \(modelClass.name), whose ModelContext no longer exists.")
+        }
+        // Otherwise the insertion would take along what the model refers to only until then.
+        if let record = model._record {
+            PendingLinks(owner: model, record: record).makeRoom(for: property, of: modelClass)
         }
         modelContext.insert(model)
         return model._record?.object
