@@ -113,6 +113,31 @@ struct IdentifierTests {
         #expect(context.model(for: try coded(stone.persistentModelID)).modelContext == nil)
     }
 
+    /// The rows have the same numbers.
+    @Test("A predicate with a decoded identifier of another container selects nothing")
+    func decodedInPredicate() throws {
+        let contexts = try [container(Coin.self), container(Coin.self)].map { ModelContext($0) }
+        let identifiers = try contexts.map { context in
+            let coin = Coin(value: 1)
+            coin.purse = Purse(name: "p")
+            context.insert(coin)
+            try context.save()
+            let purse = try #require(coin.purse)
+            return (coin: try coded(coin.persistentModelID), purse: try coded(purse.persistentModelID))
+        }
+        func count(_ predicate: Predicate<Coin>) throws -> Int {
+            try contexts[0].fetchCount(FetchDescriptor(predicate: predicate))
+        }
+        for (index, expected) in [(0, 1), (1, 0)] {
+            let (coin, purse) = identifiers[index]
+            let coins = [coin]
+            #expect(try count(#Predicate { $0.persistentModelID == coin }) == expected)
+            #expect(try count(#Predicate { $0.purse?.persistentModelID == purse }) == expected)
+            #expect(try count(#Predicate { coins.contains($0.persistentModelID) }) == expected)
+            #expect(try count(#Predicate { $0.persistentModelID != coin }) == 1 - expected)
+        }
+    }
+
     @Test("Keys of a store of one's own are ordered as numbers, others as texts")
     func order() throws {
         func identifiers<Key: Comparable & CustomStringConvertible & Codable & Hashable>(

@@ -23,7 +23,7 @@ enum StoredJSON {
 
     /// The name of the only member of a value that is encoded as an object, and the JSON of the member; nil for other values.
     ///
-    /// The JSON is cut out of the whole, because reading and writing it again would round decimal numbers.
+    /// The JSON is cut out of the whole. Numbers need not survive that it is parsed and written again.
     static func onlyMember(of value: any Encodable) throws -> (name: String, json: Data)? {
         let encoder = encoder()
         encoder.outputFormatting = .sortedKeys
