@@ -97,8 +97,9 @@ public final class DeduplicationPlan {
             guard survivor.entity.relationshipsByName[name] != nil else { continue }
             if !relationship.isToMany {
                 guard let target = duplicate.value(forKey: name) as? NSManagedObject else { continue }
-                if survivor.value(forKey: name) as? NSManagedObject === duplicate { survivor.setValue(nil, forKey: name) }
-                if isMoved(target), survivor.value(forKey: name) == nil { survivor.setValue(target, forKey: name) }
+                let own = survivor.value(forKey: name) as? NSManagedObject
+                if own === duplicate { survivor.setValue(nil, forKey: name) }
+                if isMoved(target), own == nil || own === duplicate { survivor.setValue(target, forKey: name) }
                 duplicate.setValue(nil, forKey: name)
             } else if relationship.isOrdered {
                 let members = duplicate.value(forKey: name) as? NSOrderedSet ?? NSOrderedSet()

@@ -163,7 +163,9 @@ extension Set: PlainValue {
 
 extension Dictionary: PlainValue {
     static func make(from tree: ReadableValue, _ reading: PlainReading, at path: PlainPath) throws -> Self {
-        if case .array(let values) = tree { return try make(fromPairs: values, tree, reading, at: path) }
+        if Key.self != String.self, Key.self != Int.self, case .array(let values) = tree {
+            return try make(fromPairs: values, tree, reading, at: path)
+        }
         guard case .dictionary(let members) = tree else { throw reading.wrongType(tree, Self.self, at: path) }
         var result = Self(minimumCapacity: members.count)
         for member in members {

@@ -1,7 +1,7 @@
 import CoreData
 
 /// Whether documents in the plain layout may be imported by rows, without creating objects. This is several times faster
-/// and has the same result.
+/// and has the same result. Only if a document states a link from both sides, and these differ, it may use the other side.
 ///
 /// It requires a store of this package's engine, a JSON document, and options that need no objects: no hooks, no
 /// mapping, and default policies. Otherwise, and with Apple's Core Data, objects are used regardless of this setting. Records

@@ -152,7 +152,8 @@ public enum RelationshipImportPolicy: String, Sendable, Hashable, CaseIterable {
     case set
     /// The members that the record lists are added.
     case union
-    /// The members are those that the record lists; others are deleted.
+    /// The members are those that the record lists; others are deleted, unless a record of the document states or lists them, or another
+    /// relationship owns them.
     case replace
 }
 

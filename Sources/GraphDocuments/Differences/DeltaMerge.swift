@@ -256,7 +256,7 @@ private struct DeltaMerger {
             let change = changes[index]
             guard let (reduced, property, target) = change.withoutLinks(to: deleted) else { continue }
             // One side cannot link to a record that it deletes, so the link is the other side's.
-            let isOurs = ours[change.subject] == change
+            let isOurs = ours[change.subject] == change || theirs[change.subject] == nil
             let gone = deleted[target] ?? change
             let conflict = DeltaConflict(
                 kind: .linkedAndDeleted, subject: change.subject, property: property, ours: isOurs ? change : gone,

@@ -1,7 +1,7 @@
 /// The links of one side of a merge that its resolved conflicts reject.
 ///
-/// A delta contains both sides of a link: that of the record whose conflict was resolved, and the member of another record. The latter
-/// is no conflict of its own, and would make the link again. A delta does not state which relationships are inverse to each other, so
+/// A delta contains both sides of a link: that of the record whose conflict was resolved, and the member of another record. Nobody
+/// decides about the member, which would make the link again. A delta does not state which relationships are inverse to each other, so
 /// this is inferred from its changes.
 struct LostLinks {
     /// The rejected links from a record to another one, by the id of the latter.
@@ -9,7 +9,8 @@ struct LostLinks {
     /// The records whose deletion is rejected: no link to them is removed.
     private var undeleted: Set<RecordID> = []
     private let changes: [RecordChange]
-    private lazy var changesByID = Dictionary(changes.map { ($0.subject.id, $0) }, uniquingKeysWith: { first, _ in first })
+    private lazy var changesByID = Dictionary(
+        changes.map { ($0.subject.id, $0) }, uniquingKeysWith: { first, _ in first })
 
     /// A link that a record has added or removed.
     private struct Link {

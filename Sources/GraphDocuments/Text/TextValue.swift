@@ -68,9 +68,9 @@ package enum TextValue {
 }
 
 extension TextValue {
-    /// The number that people or other programs have written, around which there may be white space: also with a plus sign, with
-    /// leading zeros, or with digits on one side of the point only. Nil for anything else, such as `0x10` or `inf`, and if an
-    /// integer or decimal cannot hold the number exactly.
+    /// The number that people or other programs have written, around which there may be white space. It may have a plus sign, leading
+    /// zeros, and digits on one side of the point only. Nil for anything else, such as `0x10` or `inf`, and if an integer or decimal
+    /// cannot hold the number exactly.
     package static func number(_ written: String, as type: GraphValueType) -> GraphValue? {
         guard var text = normalized(written.trimmingCharacters(in: .whitespacesAndNewlines)) else { return nil }
         guard [.integer16, .integer32, .integer64].contains(type) else { return anyValue(text, as: type) }

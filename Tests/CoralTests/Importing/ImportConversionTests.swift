@@ -31,7 +31,8 @@ struct ImportConversionTests {
     @Test(arguments: [
         #"{"position": 4294967296}"#, #"{"position": 1.5}"#, #"{"position": "x"}"#, #"{"isGift": 2}"#,
         #"{"weight": "heavy"}"#, #"{"position": "0x10"}"#, #"{"weight": "0x10"}"#, #"{"weight": "inf"}"#,
-        #"{"ratio": "nan"}"#, #"{"position": "1e400"}"#, #"{"position": ""}"#, #"{"position": "."}"#, #"{"id": "none"}"#, #"{"picture": "???"}"#,
+        #"{"ratio": "nan"}"#, #"{"position": "1e400"}"#, #"{"position": ""}"#, #"{"position": "."}"#,
+        #"{"id": "none"}"#, #"{"picture": "???"}"#,
     ])
     func `a value that cannot be converted is an error with its position`(_ json: String) throws {
         let plan = try shop.plan(json, entity: "Line")
