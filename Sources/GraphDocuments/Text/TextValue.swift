@@ -100,6 +100,8 @@ extension TextValue {
         guard !whole.isEmpty || !fraction.isEmpty else { return nil }
         let significant = whole.drop { $0 == "0" }
         text += significant.isEmpty ? "0" : significant
+        // Zeros at the end could exceed what the type holds.
+        while fraction.last == "0" { fraction.removeLast() }
         if !fraction.isEmpty { text += "." + fraction }
         // What follows is an exponent, or the text is no number.
         return text + rest
