@@ -20,7 +20,6 @@ import FoundationAdditions
 // - how many objects a save changes: `Context/ChangeTracker.swift`
 // - delete rules: `Context/NSManagedObjectContext+Changes.swift`
 // - which properties a save validates: `Saving/ValidationRules.swift`
-// - the form of an object's URI: `Stores/ObjectURI.swift`
 
 // Foundation has public classes of these names too. A declaration of the module takes precedence over both imported ones. The
 // documentation describes the classes.

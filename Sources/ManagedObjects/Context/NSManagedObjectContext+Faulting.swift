@@ -225,9 +225,10 @@ extension NSManagedObjectContext {
         post(.NSManagedObjectContextObjectsDidChange, [NSRefreshedObjectsKey: Set([object])])
     }
 
-    /// Ends the event before a refresh that keeps its changes: what has changed in it is not known afterwards.
+    /// Ends the event before a refresh that keeps its changes: what has changed in it is not known afterwards. A refresh by code that a
+    /// save, an undo or a merge calls is a part of that work.
     private func endStep() {
-        if undoManager != nil { endEvent() }
+        if undoManager != nil, !isSaving, restorePoint == nil { endEvent() }
     }
 
     /// A new object has no row: merging keeps all of its values; without merging it becomes a fault, which fires with the

@@ -152,3 +152,14 @@ extension ComparedKind.Kind {
         }
     }
 }
+
+extension EntityLayout.Slot.Kind {
+    /// Whether values of the kind can be indexed: two of them are equal in a predicate only if they are equal as `PredicateValue`,
+    /// and they change only by being set.
+    package var isIndexable: Bool {
+        switch self {
+        case .integer16, .integer32, .integer64, .boolean, .double, .float, .date, .decimal, .string, .data, .uuid: true
+        case .uri, .transformable, .undefined, .toOne, .position: false
+        }
+    }
+}

@@ -1,5 +1,6 @@
 import Foundation
 import FoundationAdditions
+import PredicateLanguage
 
 // Unsaved changes applied to the rows of a fetch.
 

@@ -78,8 +78,11 @@ final class RestorePoint {
 
     /// Gives the context and its objects the state that they had. May be called repeatedly.
     func restore() {
-        // Work that has not changed an object yet may have changed the lists.
-        if kept.isEmpty { return lists.restore(context) }
+        // Work that has not changed an object yet may have changed the lists, and read rows of another generation.
+        guard !kept.isEmpty else {
+            lists.restore(context)
+            return context.removePrefetchedRows()
+        }
         for object in new where context.registry.object(for: object.key) === object {
             _ = object.objectID
             context.registry.remove(object.key)

@@ -303,7 +303,8 @@ struct ObjectState {
         reinsert(values)
         version = 0
         self.toMany = toMany
-        flags = flags.intersection([.unlisted, .observed]).union([.inserted, .realised, .insertedInEvent, .changedInEvent])
+        let kept = flags.intersection([.unlisted, .observed])
+        flags = kept.union([.inserted, .realised, .insertedInEvent, .changedInEvent])
     }
 
     /// Becomes a changed object: its row was inserted elsewhere.

@@ -1,5 +1,6 @@
 import CoreDataErrors
 import Foundation
+import StoreSupport
 
 // Object IDs, URIs and keys of the coordinator's stores.
 

@@ -1,5 +1,6 @@
 import CoreDataErrors
 import Foundation
+import FoundationAdditions
 import KeyedArchives
 import ModelFiles
 

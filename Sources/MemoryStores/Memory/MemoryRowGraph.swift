@@ -1,5 +1,6 @@
 import FoundationAdditions
 import ManagedObjects
+import PredicateLanguage
 
 /// The rows of a store in memory, for the evaluation of predicates and sort descriptors.
 final class MemoryRowGraph: WholeRowGraph {

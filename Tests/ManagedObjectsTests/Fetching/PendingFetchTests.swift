@@ -1,4 +1,5 @@
 import Foundation
+import PredicateLanguage
 import Testing
 
 import class FoundationAdditions.NSCompoundPredicate

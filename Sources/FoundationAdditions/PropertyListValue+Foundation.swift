@@ -7,7 +7,7 @@ import KeyedArchives
 /// with static libraries it rejects arrays.
 extension PropertyListValue {
     /// The value as an object. References become numbers, and sets arrays.
-    var object: Any {
+    package var object: Any {
         switch self {
         case .null: NSNull()
         case .boolean(let value): NSNumber(value: value)
@@ -24,7 +24,7 @@ extension PropertyListValue {
     }
 
     /// What is done with objects that a property list cannot represent, and with keys that are not strings.
-    enum OtherObjects {
+    package enum OtherObjects {
         case omitted, rejected
     }
 
@@ -33,7 +33,7 @@ extension PropertyListValue {
 
     /// An object as a property list, with the keys of dictionaries sorted. Nil for an object that a property list cannot
     /// represent, that is nested too deeply, or that contains another such object if these are rejected.
-    init?(object: Any, others: OtherObjects, depth: Int = 0) {
+    package init?(object: Any, others: OtherObjects, depth: Int = 0) {
         guard depth < Self.depthLimit else { return nil }
         switch object {
         case let text as String: self = .string(text)

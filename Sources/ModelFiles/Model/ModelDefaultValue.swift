@@ -1,11 +1,10 @@
 import Foundation
 import KeyedArchives
-import ModelFiles
 
 /// Converts between the default values of Core Data's API and the plain values of model files.
-internal enum ModelDefaultValue {
+package enum ModelDefaultValue {
     /// The value as a new object gets it; nil if the file contains an object of a class that is not instantiated.
-    static func object(_ value: ModelValue, type: ModelAttributeType) -> Any? {
+    package static func object(_ value: ModelValue, type: ModelAttributeType) -> Any? {
         switch value {
         case .integer(let number): type == .boolean ? NSNumber(value: number != 0) : NSNumber(value: number)
         case .decimal(let number): NSDecimalNumber(decimal: number)
@@ -21,7 +20,7 @@ internal enum ModelDefaultValue {
     }
 
     /// The plain value of a default; nil if it does not fit the type.
-    static func plain(_ value: Any, type: ModelAttributeType) -> ModelValue? {
+    package static func plain(_ value: Any, type: ModelAttributeType) -> ModelValue? {
         switch type {
         case .integer16, .integer32, .integer64: (value as? NSNumber).map { .integer($0.int64Value) }
         case .boolean: (value as? NSNumber).map { .boolean($0.boolValue) } ?? (value as? Bool).map { .boolean($0) }

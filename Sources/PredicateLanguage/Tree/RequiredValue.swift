@@ -1,5 +1,3 @@
-import PredicateLanguage
-
 /// One of several values that an attribute must have for a predicate to hold.
 package struct RequiredValue {
     package let key: String
@@ -45,16 +43,5 @@ extension ExpressionNode {
     fileprivate var attributeKey: String? {
         guard case .keyPath(base: .evaluatedObject, let keys) = self, keys.count == 1 else { return nil }
         return keys[0]
-    }
-}
-
-extension EntityLayout.Slot.Kind {
-    /// Whether values of the kind can be indexed: two of them are equal in a predicate only if they are equal as `PredicateValue`,
-    /// and they change only by being set.
-    package var isIndexable: Bool {
-        switch self {
-        case .integer16, .integer32, .integer64, .boolean, .double, .float, .date, .decimal, .string, .data, .uuid: true
-        case .uri, .transformable, .undefined, .toOne, .position: false
-        }
     }
 }

@@ -2,8 +2,8 @@ import Foundation
 
 /// The parts of an object's URI: `x-coredata://STORE-UUID/Entity/p12`, or `x-coredata:///Entity/tUUID12` for a
 /// temporary object.
-struct ObjectURI: Equatable {
-    enum Form: Equatable {
+package struct ObjectURI: Equatable {
+    package enum Form: Equatable {
         /// A row of the store with an identifier, by its primary key.
         case row(store: String, number: Int64)
         /// A row of the store with an identifier, by the escaped text of its reference object in the URI.
@@ -12,11 +12,11 @@ struct ObjectURI: Equatable {
         case temporary(process: String, number: Int64)
     }
 
-    let entityName: String
-    let form: Form
+    package let entityName: String
+    package let form: Form
 
     /// Nil if the URL is not an object's URI.
-    init?(_ url: URL) {
+    package init?(_ url: URL) {
         guard url.scheme?.lowercased() == "x-coredata" else { return nil }
         guard let escaped = URLComponents(url: url, resolvingAgainstBaseURL: false)?.percentEncodedPath else {
             return nil
