@@ -49,25 +49,79 @@ package struct ConditionStack {
         levels.append(level)
     }
 
-    /// The value of a condition outside Apple's platforms; nil if it is unknown. Splits at `||` before `&&`; a
-    /// condition with parentheses around a part is unknown.
+    /// The value of a condition outside Apple's platforms; nil if it is unknown.
     package static func value(of condition: String) -> Bool? {
-        let alternatives = condition.components("||").map { alternative -> Bool? in
-            let parts = alternative.components("&&").map(simpleValue)
-            if parts.contains(false) { return false }
-            return parts.contains(nil) ? nil : true
-        }
-        if alternatives.contains(true) { return true }
-        return alternatives.contains(nil) ? nil : false
+        var condition = Condition(condition)
+        return condition.value()
+    }
+}
+
+/// A condition of `#if`, with the operators `!`, `&&` and `||` and parentheses. Whatever else it contains makes its value unknown.
+private struct Condition {
+    private var rest: Substring
+    /// The number of parentheses that enclose the position.
+    private var depth = 0
+    private static let deepest = 50
+
+    init(_ text: String) { rest = text[...] }
+
+    mutating func value() -> Bool? {
+        let value = alternatives()
+        skipSpaces()
+        return rest.isEmpty ? value : nil
     }
 
-    private static func simpleValue(of text: String) -> Bool? {
-        let negations = text.prefix { $0 == "!" }.count
-        if negations > 0 {
-            let value = simpleValue(of: String(text.dropFirst(negations)))
-            return negations.isMultiple(of: 2) ? value : value.map { !$0 }
+    private mutating func alternatives() -> Bool? {
+        var values = [conjunction()]
+        while take("||") { values.append(conjunction()) }
+        return values.contains(true) ? true : values.contains(nil) ? nil : false
+    }
+
+    private mutating func conjunction() -> Bool? {
+        var values = [factor()]
+        while take("&&") { values.append(factor()) }
+        return values.contains(false) ? false : values.contains(nil) ? nil : true
+    }
+
+    private mutating func factor() -> Bool? {
+        var isNegated = false
+        while take("!") { isNegated.toggle() }
+        let value: Bool?
+        if depth < Self.deepest, take("(") {
+            depth += 1
+            value = alternatives()
+            depth -= 1
+            // What is left makes the value of the whole condition unknown.
+            guard take(")") else { return nil }
+        } else {
+            value = Self.value(ofTerm: term())
         }
-        let parts = text.split(whereSeparator: { "() ".contains($0) }).map(String.init)
+        return isNegated ? value.map { !$0 } : value
+    }
+
+    /// The text up to the next operator outside of parentheses, or to the end of the enclosing ones.
+    private mutating func term() -> String {
+        var (text, open) = ("", 0)
+        while let first = rest.first, open > 0 || first != ")" && !rest.hasPrefix("&&") && !rest.hasPrefix("||") {
+            if first == "(" { open += 1 }
+            if first == ")" { open -= 1 }
+            text.append(first)
+            rest.removeFirst()
+        }
+        return text
+    }
+
+    private mutating func take(_ sign: String) -> Bool {
+        skipSpaces()
+        guard rest.hasPrefix(sign) else { return false }
+        rest.removeFirst(sign.count)
+        return true
+    }
+
+    private mutating func skipSpaces() { rest = rest.drop(while: \.isWhitespace) }
+
+    private static func value(ofTerm text: String) -> Bool? {
+        let parts = text.split { $0.isWhitespace || "()".contains($0) }.map(String.init)
         if let last = parts.last, parts.count == 1 || parts[0] == "defined", parts.count < 3 {
             return isDefinedByApple(last) ? false : nil
         }
@@ -80,28 +134,9 @@ package struct ConditionStack {
         }
     }
 
-    /// Whether a macro of C is defined, or not zero, on Apple's platforms only.
+    /// Whether a macro of C is defined, or not zero, on Apple's platforms only. A comparison is none.
     private static func isDefinedByApple(_ macro: String) -> Bool {
-        ["__APPLE__", "__OBJC__"].contains(macro) || macro.hasPrefix("TARGET_OS_")
-    }
-}
-
-extension String {
-    /// The parts between separators, without surrounding spaces.
-    fileprivate func components(_ separator: String) -> [String] {
-        var parts: [[Character]] = [[]]
-        var rest = Array(self)[...]
-        while let first = rest.first {
-            if rest.starts(with: separator) {
-                rest = rest.dropFirst(separator.count)
-                parts.append([])
-            } else {
-                parts[parts.count - 1].append(first)
-                rest = rest.dropFirst()
-            }
-        }
-        return parts.map { part in
-            String(part.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
-        }
+        guard macro.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" }) else { return false }
+        return ["__APPLE__", "__OBJC__"].contains(macro) || macro.hasPrefix("TARGET_OS_")
     }
 }
