@@ -25,6 +25,8 @@
         private(set) var computedProperties: Set<String> = []
         /// Objective-C names of properties by `Class.property`, where they differ from the names in Swift.
         private(set) var objectiveCNames: [String: String] = [:]
+        /// The results of methods of types that have no parameters, by `Class.method`.
+        private(set) var typeMethods: [String: String] = [:]
         /// The numbers of parameters of methods by `Class.method`.
         private(set) var parameterCounts: [String: Int] = [:]
 
@@ -109,11 +111,31 @@
             return false
         }
 
+        /// The result of a type's own method without parameters, or of that of a superclass of its module; nil if the package has none.
+        func result(of method: String, in name: String) -> String? {
+            var found = typeMethods["\(name).\(method)"]
+            for module in modulesOfClasses[name] ?? [] where found == nil {
+                guard let declaration = classDeclaration(name, module: module)?.declaration else { continue }
+                _ = inherits(declaration, from: "", module: module) { other in
+                    found = found ?? typeMethods["\(other).\(method)"]
+                    return found != nil
+                }
+            }
+            return found
+        }
+
+        /// Whether a type of the package has a method of its own without parameters.
+        func hasTypeMethod(_ method: String) -> Bool { typeMethods.keys.contains { $0.hasSuffix(".\(method)") } }
+
         private static func key(_ name: String, module: String) -> String { module + "\0" + name }
 
         private mutating func add(_ declaration: DeclSyntax, to type: String) {
             if let function = declaration.as(FunctionDeclSyntax.self) {
-                parameterCounts[type + "." + function.name.text] = function.signature.parameterClause.parameters.count
+                let (key, parameters) = (type + "." + function.name.text, function.signature.parameterClause.parameters)
+                parameterCounts[key] = parameters.count
+                if parameters.isEmpty, function.modifiers.contains("class") || function.modifiers.contains("static") {
+                    typeMethods[key] = function.signature.returnClause?.type.trimmedDescription ?? "Void"
+                }
             }
             guard let variable = declaration.as(VariableDeclSyntax.self) else { return }
             let objectiveCName = variable.attributes.objectiveCName

@@ -298,6 +298,58 @@
                     ])
         }
 
+        @Test("A class's own request keeps its predicate and its order")
+        func ownRequests() {
+            let text = rewritten(
+                """
+                import CoreData
+                class Base: NSManagedObject {
+                    override class func fetchRequest() -> NSFetchRequest<NSFetchRequestResult> { visible() }
+                }
+                class Note: Base {}
+                class Tag: NSManagedObject {
+                    class func fetchRequest() -> NSFetchRequest<Tag> { visible() }
+                }
+                class Plain: NSManagedObject {
+                    func fetchRequest() {}
+                    class func fetchRequest(of name: String) {}
+                }
+                extension Note {
+                    static func all() -> NSFetchRequest<Note> {
+                        fetchRequest() as! NSFetchRequest<Note>
+                    }
+                }
+                func f<T: NSManagedObject>(_ type: T.Type) {
+                    let a = Note.fetchRequest() as! NSFetchRequest<Note>
+                    let b = Note.fetchRequest() as? NSFetchRequest<Note>
+                    let c = Tag.fetchRequest() as! NSFetchRequest<Tag>
+                    let d = Plain.fetchRequest() as! NSFetchRequest<Plain>
+                    let e = T.fetchRequest() as! NSFetchRequest<T>
+                }
+                """)[0]
+            for (apple, other) in [
+                ("fetchRequest() as! NSFetchRequest<Note>", "NSFetchRequest<Note>(fetchRequest())"),
+                (
+                    "let a = Note.fetchRequest() as! NSFetchRequest<Note>",
+                    "let a = NSFetchRequest<Note>(Note.fetchRequest())"
+                ),
+                (
+                    "let b = Note.fetchRequest() as? NSFetchRequest<Note>",
+                    "let b = Optional(NSFetchRequest<Note>(Note.fetchRequest()))"
+                ),
+                (
+                    "let c = Tag.fetchRequest() as! NSFetchRequest<Tag>",
+                    "let c = (Tag.fetchRequest() as NSFetchRequest<Tag>)"
+                ),
+                ("let e = T.fetchRequest() as! NSFetchRequest<T>", "let e = NSFetchRequest<T>(T.fetchRequest())"),
+            ] {
+                let lines = text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+                let branches = ["#if canImport(ObjectiveC)", apple, "#else", other, "#endif"]
+                #expect(lines.indices.contains { lines[$0...].starts(with: branches) }, "\(apple)")
+            }
+            #expect(text.contains("let d = NSFetchRequest<Plain>(entityName: Plain.entity().name!)"))
+        }
+
         @Test("Requests of methods, and the protocol of results as a value")
         func requestsOfMethods() {
             #expect(

@@ -40,7 +40,8 @@
     }
 
     /// `Note.fetchRequest() as! NSFetchRequest<Note>` becomes `NSFetchRequest<Note>(entityName: Note.entity().name!)`, the same
-    /// request on all platforms; with `as?` it becomes an optional. For a forced cast of another request or of its copy, and for one
+    /// request on all platforms; with `as?` it becomes an optional. Where the class may have a method `fetchRequest()` of its own, the
+    /// request of that method is used, with its predicate and its order. For it, for a forced cast of another request or of its copy, and for one
     /// with `as?` of what a method such as `Note.listRequest()` returns, the statement is written twice, for each kind of platform in a
     /// branch of `#if`. So is a call with `NSFetchRequestResult.self` and a result type, which gets the class of the results.
     struct RequestCastRewrite: Rewrite {
@@ -55,16 +56,26 @@
                 }
                 for cast in Casts.all(in: file.tree) {
                     guard cast.mark != nil, cast.type.trimmedDescription.hasPrefix("NSFetchRequest<") else { continue }
-                    if let edit = edit(of: cast, in: file) { edits.add(edit, to: index) }
+                    if let edit = edit(of: cast, in: file, of: package) { edits.add(edit, to: index) }
                 }
             }
             return edits
         }
 
-        private func edit(of cast: Cast, in file: SourceFile) -> SourceEdit? {
+        private func edit(of cast: Cast, in file: SourceFile, of package: PackageIndex) -> SourceEdit? {
             let value = cast.value.trimmedDescription
             let type = cast.type.trimmedDescription
             if let entity = Self.entity(of: value) {
+                let owner = Self.owner(of: cast.value)
+                let result = package.result(of: "fetchRequest", in: owner)
+                // Of a type that is not a class of the package, such as a generic parameter, the class is not known.
+                let isUnknown = package.modulesOfClasses[owner] == nil && package.hasTypeMethod("fetchRequest")
+                if result != nil || isUnknown {
+                    let request = result == type ? "(\(value) as \(type))" : "\(type)(\(value))"
+                    return file.conditional(
+                        around: cast.value, replacing: cast.range,
+                        by: cast.mark == "?" ? "Optional(\(request))" : request)
+                }
                 let request = "\(type)(entityName: \(entity).name!)"
                 return SourceEdit(cast.range, cast.mark == "?" ? "Optional(\(request))" : request)
             }
@@ -98,6 +109,15 @@
             let call = ".fetchRequest()"
             guard value.hasSuffix(call), !value.hasPrefix("try") else { return nil }
             return value.dropLast(call.count) + ".entity()"
+        }
+
+        /// The name of the type whose method `fetchRequest()` is called: the enclosing type where the call names none.
+        private static func owner(of value: ExprSyntax) -> String {
+            let member = value.as(FunctionCallExprSyntax.self)?.calledExpression.as(MemberAccessExprSyntax.self)
+            let name = member?.base?.trimmedDescription.split(separator: ".").last.map(String.init)
+            if let name, !["self", "Self"].contains(name), !name.hasSuffix(")") { return name }
+            return value.enclosing(ClassDeclSyntax.self)?.name.text
+                ?? value.enclosing(ExtensionDeclSyntax.self)?.extendedName ?? ""
         }
 
         /// Collects the arguments `NSFetchRequestResult.self` of calls that also state a result type.
