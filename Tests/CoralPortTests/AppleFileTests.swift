@@ -233,9 +233,36 @@
                         func f(value: Any, other: Any) -> Bool {
                             switch value {
                             case let number as NSNumber where ["d", "f"].contains(String(cString: number.objCType)): true
-                            case let number as NSNumber: String(cString: number.objCType) == "c"
+                            case let number as NSNumber: ({ () -> Bool in
+                            #if canImport(ObjectiveC)
+                            return CFGetTypeID(number) == CFBooleanGetTypeID()
+                            #else
+                            return String(cString: number.objCType) == "c"
+                            #endif
+                            }())
                             default: CFGetTypeID(other) == CFBooleanGetTypeID()
                             }
+                        }
+                        """
+                    ])
+        }
+
+        @Test("A truth value is told from a number of one byte on Apple's platforms")
+        func truthValues() {
+            #expect(
+                rewritten(
+                    """
+                    func f(number: NSNumber) {
+                        let isTruthValue = CFGetTypeID(number) == CFBooleanGetTypeID()
+                    }
+                    """) == [
+                        """
+                        func f(number: NSNumber) {
+                            #if canImport(ObjectiveC)
+                            let isTruthValue = CFGetTypeID(number) == CFBooleanGetTypeID()
+                            #else
+                            let isTruthValue = String(cString: number.objCType) == "c"
+                            #endif
                         }
                         """
                     ])

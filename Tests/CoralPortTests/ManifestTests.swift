@@ -46,7 +46,7 @@
             let files = [
                 "Package.swift": manifest, "Sources/App/Model.xcdatamodeld/Model.xcdatamodel/contents": "",
                 "Sources/App/App.swift":
-                    "import Combine\nimport CoreData\nimport OSLog\nlet b = Bundle(for: App.self)\n",
+                    "import Combine\nimport CoreData\nimport OSLog\nlet b = Bundle(for: App.self)\nfinal class App {}\n",
                 "Sources/Plain/Plain.swift": "let start = CFAbsoluteTimeGetCurrent()\n",
                 "Tests/AppTests/AppTests.swift": "import CoreData\n",
             ]
@@ -64,7 +64,7 @@
                                 .testTarget(name: "AppTests", dependencies: [.product(name: "CoreData", package: "coral", condition: .when(platforms: [.linux])), "App", .target(name: "Plain")]),
                             ])
                         """)
-                #expect(changed["App.swift"] == "import Combine\nimport CoreData\nimport os\nlet b = Bundle.module\n")
+                #expect(changed["App.swift"] == "import Combine\nimport CoreData\nimport os\nlet b = Bundle.module\nfinal class App {}\n")
                 #expect(changed["Plain.swift"] == "let start = Date().timeIntervalSinceReferenceDate\n")
             }
         }
@@ -184,16 +184,18 @@
                 """
             let source =
                 "final class %: Base {\n    let own = Bundle(for: type(of: self))\n    let framework = Bundle(identifier: \"a.b\")!\n"
+                + "    let system = Bundle(for: NSManagedObject.self)\n    let other = Bundle(identifier: \"com.apple.CoreData\")!\n"
             let files = [
                 "Package.swift": manifest, "Store/Code/Model.xcdatamodeld/Model.xcdatamodel/contents": "",
                 "Store/Code/Stack.swift": source.replacing("%", with: "Stack") + "}\n",
                 "Plain/Plain.swift": source.replacing("%", with: "Plain") + "}\n",
                 "Store/Tests/StackTests.swift": source.replacing("%", with: "StackTests")
-                    + "    let other = load(bundle: .init(for: Stack.self), .init(for: Stack.self))\n    let plain = Bundle(for: Plain.self)\n}\n",
+                    + "    let others = load(bundle: .init(for: Stack.self), .init(for: Stack.self))\n    let plain = Bundle(for: Plain.self)\n}\n",
             ]
             try package(files) { folder in
                 let changed = try rewritten(folder)
                 let own = "    let own = Bundle.module\n    let framework = Bundle.module\n"
+                    + "    let system = Bundle(for: NSManagedObject.self)\n    let other = Bundle(identifier: \"com.apple.CoreData\")!\n"
                 #expect(changed["Stack.swift"] == "final class Stack: Base {\n" + own + "}\n")
                 #expect(changed["Plain.swift"] == nil)
                 #expect(
@@ -201,10 +203,12 @@
                         final class StackTests: Base {
                             let own = Bundle.module
                             let framework = Bundle.module
+                            let system = Bundle(for: NSManagedObject.self)
+                            let other = Bundle(identifier: "com.apple.CoreData")!
                             #if canImport(ObjectiveC)
-                            let other = load(bundle: .init(for: Stack.self), .init(for: Stack.self))
+                            let others = load(bundle: .init(for: Stack.self), .init(for: Stack.self))
                             #else
-                            let other = load(bundle: Bundle.resources(ofModuleOf: Stack.self), .init(for: Stack.self))
+                            let others = load(bundle: Bundle.resources(ofModuleOf: Stack.self), .init(for: Stack.self))
                             #endif
                             let plain = Bundle(for: Plain.self)
                         }
@@ -250,6 +254,7 @@
                 let h = Logger(subsystem: Bundle.main.bundleIdentifier!, category: "h")
                 self.record(XCTIssue(type: .assertionFailure, compactDescription: "a " + b))
                 guard let i = bundle.urls(forResourcesWithExtension: "momd", subdirectory: nil) else { fatalError() }
+                let j = plugin.bundleIdentifier!
                 """
             #expect(
                 CoralPortTests.rewritten(source) == [
@@ -268,8 +273,18 @@
                     XCTFail("a " + b)
                     #endif
                     guard let i = bundle.urls(forResourcesWithExtension: "momd", subdirectory: nil)?.map({ $0 as URL }) else { fatalError() }
+                    let j = plugin.bundleIdentifier!
                     """
                 ])
+        }
+
+        @Test("The description of a type stays where a type of the package has its own")
+        func descriptions() {
+            let source = """
+                class Shape { class func description() -> String { "a shape" } }
+                func text(of shape: Shape) -> String { type(of: shape).description() }
+                """
+            #expect(CoralPortTests.rewritten(source) == [source])
         }
 
         /// Skopelos: the tests of an app find its model in the main bundle.

@@ -7,7 +7,7 @@
     /// - `CFAbsoluteTimeGetCurrent()` becomes `Date().timeIntervalSinceReferenceDate`, and the types `CFAbsoluteTime` and
     ///   `CFTimeInterval` become `TimeInterval`,
     /// - `NSStringFromSelector(#selector(getter: Note.title))` becomes `"title"`,
-    /// - `type(of: note).description()` becomes `String(reflecting: type(of: note))`,
+    /// - `type(of: note).description()` becomes `String(reflecting: type(of: note))`, unless a type of the package has such a method,
     /// - `bundle.urls(forResourcesWithExtension: e, subdirectory: s)` gets `?.map { $0 as URL }`, because its elements are of type `NSURL`
     ///   on other platforms,
     /// - `NSURL()`, which Foundation lacks, becomes the URL of the root folder,
@@ -27,8 +27,8 @@
     ///   files of the type need no extension,
     /// - `Range(range, in: self)` in an extension of `StringProtocol`, where only a `String` is accepted on other platforms, finds the
     ///   same indices there,
-    /// - `CFNumberIsFloatType(n)` and `CFGetTypeID(n) == CFBooleanGetTypeID()` become comparisons of `n.objCType`, if `n` is declared
-    ///   as `NSNumber` in the file,
+    /// - `CFNumberIsFloatType(n)` becomes a comparison of `n.objCType`, and `CFGetTypeID(n) == CFBooleanGetTypeID()` one for other
+    ///   platforms, if `n` is declared as `NSNumber` in the file,
     /// - `.commonModes` in calls of `CFRunLoop…` becomes `kCFRunLoopCommonModes` for other platforms,
     /// - `XCTExpectFailure(…)` is left out on other platforms, so that the test fails there as expected,
     /// - `record(XCTIssue(type: t, compactDescription: d))` becomes `XCTFail(d)` for other platforms.
@@ -140,12 +140,12 @@
 
             override func visit(_ node: ForceUnwrapExprSyntax) -> SyntaxVisitorContinueKind {
                 let member = node.expression.as(MemberAccessExprSyntax.self)
-                if member?.declName.baseName.text == "bundleIdentifier" {
+                if member?.trimmedDescription == "Bundle.main.bundleIdentifier" {
                     let text = node.expression.trimmedDescription + " ?? ProcessInfo.processInfo.processName"
                     edits.append(SourceEdit(node.codeRange, "(\(text))"))
                 } else if let call = node.expression.as(FunctionCallExprSyntax.self),
                     call.calledExpression.trimmedDescription == "Bundle",
-                    call.arguments.map({ $0.label?.text }) == ["identifier"],
+                    call.arguments.map({ $0.label?.text }) == ["identifier"], !Self.isOfSystem(call.arguments),
                     package.modulesWithResources.contains(file.module)
                 {
                     edits.append(SourceEdit(node.codeRange, "Bundle.module"))
@@ -165,7 +165,7 @@
 
             private func visit(_ node: FunctionCallExprSyntax, bundleOf type: String) {
                 let modules = package.modulesOfClasses[String(type.split(separator: ".").dropLast().last ?? "")] ?? []
-                if modules.isEmpty || modules.contains(file.module) {
+                if modules.contains(file.module) || ["type(of: self)", "Self.self", "self"].contains(type) {
                     guard package.modulesWithResources.contains(file.module) else { return }
                     edits.append(SourceEdit(node.codeRange, "Bundle.module"))
                 } else if !modules.isDisjoint(with: package.modulesWithResources) {
@@ -188,9 +188,33 @@
                     else { continue }
                     let range = first.codeRange.lowerBound..<parts[index + 2].codeRange.upperBound
                     let comparison = parts[index + 1].trimmedDescription
-                    edits.append(SourceEdit(range, "String(cString: \(number).objCType) \(comparison) \"c\""))
+                    let other = "String(cString: \(number).objCType) \(comparison) \"c\""
+                    // On Apple's platforms a number of one byte has the type of a truth value, and is none.
+                    edits.append(
+                        file.conditional(around: node, replacing: range, by: other)
+                            ?? conditionalValue(range, of: node, else: other))
                 }
                 return .visitChildren
+            }
+
+            /// A truth value that differs between the platforms, as the result of a closure, which may stand anywhere.
+            private func conditionalValue(_ part: Range<Int>, of node: SequenceExprSyntax, else other: String)
+                -> SourceEdit
+            {
+                let start = node.codeRange.lowerBound
+                let utf8 = Array(node.trimmedDescription.utf8)
+                let apple = String(
+                    decoding: utf8[(part.lowerBound - start)..<(part.upperBound - start)], as: UTF8.self)
+                let indentation = file.indentation(at: start)
+                let text = file.conditional("return \(apple)", else: "return \(other)", indentation: indentation)
+                let separator = file.lineBreak + indentation
+                return SourceEdit(part, ["({ () -> Bool in", text, "}())"].joined(separator: separator))
+            }
+
+            /// Whether the only argument is the identifier of a framework of the system.
+            private static func isOfSystem(_ arguments: LabeledExprListSyntax) -> Bool {
+                arguments.first?.expression.as(StringLiteralExprSyntax.self)?.representedLiteralValue?
+                    .hasPrefix("com.apple.") == true
             }
 
             /// The only argument, if it is a name that the file declares as `NSNumber`.
@@ -218,7 +242,8 @@
 
             private func visit(_ node: FunctionCallExprSyntax, of base: ExprSyntax, name: String, labels: [String]) {
                 if name == "description", labels.isEmpty, node.trailingClosure == nil,
-                    base.as(FunctionCallExprSyntax.self)?.calledExpression.trimmedDescription == "type"
+                    base.as(FunctionCallExprSyntax.self)?.calledExpression.trimmedDescription == "type",
+                    !package.hasTypeMethod("description")
                 {
                     edits.append(SourceEdit(node.codeRange, "String(reflecting: \(base.trimmedDescription))"))
                 }
