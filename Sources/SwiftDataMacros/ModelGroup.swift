@@ -4,7 +4,7 @@
     /// What `#Unique` or `#Index` states in a class: groups of properties.
     struct ModelGroup {
         /// `Unique` or `Index`.
-        private let name: String
+        let name: String
         private let arguments: LabeledExprListSyntax
 
         /// What a member of a class states; nil if it is something else.

@@ -38,6 +38,10 @@
                     }
                 }
             }
+            for mistake in ModelMistake.conditional(in: declaration.memberBlock.members) {
+                context.diagnose(
+                    Diagnostic(node: mistake.node, message: MacroExpansionErrorMessage(mistake.message)))
+            }
             let groups = declaration.memberBlock.members.compactMap { ModelGroup($0.decl) }
             let declared = declaration.memberBlock.members.compactMap { $0.decl.as(VariableDeclSyntax.self) }
             let names = declared.flatMap(\.bindings).map { $0.pattern.trimmedDescription.filter { $0 != "`" } }

@@ -22,6 +22,27 @@
                 ?? ModelVariable(declaration).flatMap { mistakeOfProperty($0, attributes) }
         }
 
+        /// The persisted properties, `#Unique` and `#Index` inside `#if`. The schema of a class is one list, which cannot depend on a
+        /// condition.
+        static func conditional(in members: MemberBlockItemListSyntax) -> [ModelMistake] {
+            members.compactMap { $0.decl.as(IfConfigDeclSyntax.self) }.flatMap { condition in
+                condition.clauses.flatMap { clause -> [ModelMistake] in
+                    guard case .decls(let members)? = clause.elements else { return [] }
+                    return members.compactMap { conditional($0.decl) } + conditional(in: members)
+                }
+            }
+        }
+
+        private static func conditional(_ member: DeclSyntax) -> ModelMistake? {
+            if let variable = ModelVariable(member), variable.isPersisted {
+                return ModelMistake(
+                    "\(variable.key) is inside #if, where @Model does not find it. Declare it outside of #if, or mark it "
+                        + "@Transient.", at: member)
+            }
+            guard let group = ModelGroup(member) else { return nil }
+            return ModelMistake("#\(group.name) is inside #if, where @Model does not find it.", at: member)
+        }
+
         /// An object that is fetched gets the values of the other properties from the store, and has only initial values for these.
         private static func mistakeOfIgnored(
             _ declaration: VariableDeclSyntax, _ attributes: ModelAttributes

@@ -26,6 +26,34 @@
             check("var (one, two) = (1, 2)", several)
         }
 
+        func testMembersInsideConditions() {
+            let source = """
+                @Model class Trip {
+                    var name: String
+                    #if DEBUG
+                    var note: String?
+                    @Transient var cache = 0
+                    static let all = 1
+                    var length: Int { 3 }
+                    #elseif os(iOS)
+                        #if swift(>=6)
+                        let id = UUID()
+                        #endif
+                    #else
+                    #Unique<Trip>([\\.name])
+                    func f() {}
+                    #endif
+                }
+                """
+            let found = MacroDiagnostics(of: source, ["Model": ModelMacro.self])
+            XCTAssertEqual(
+                found.messages,
+                ["note", "id"].map {
+                    "\($0) is inside #if, where @Model does not find it. Declare it outside of #if, or mark it @Transient."
+                } + ["#Unique is inside #if, where @Model does not find it."])
+            XCTAssertEqual(found.places, ["4:5", "10:9", "13:5"])
+        }
+
         func testPropertiesWithBehaviour() {
             check(
                 "var name: String { didSet {} }",
