@@ -27,28 +27,25 @@
             guard let declaration = declaration.as(ClassDeclSyntax.self) else {
                 throw MacroExpansionErrorMessage("@Managed must be attached to a subclass of NSManagedObject.")
             }
-            let variables = declaration.memberBlock.members.compactMap { member -> ManagedVariable? in
-                if let mistake = ManagedMistake(member.decl) {
-                    context.diagnose(
-                        Diagnostic(node: member.decl, message: MacroExpansionErrorMessage(mistake.message)))
-                    return nil
-                }
-                return ManagedVariable(member.decl)
+            for member in declaration.memberBlock.members {
+                guard let mistake = ManagedMistake(member.decl) else { continue }
+                context.diagnose(Diagnostic(node: member.decl, message: MacroExpansionErrorMessage(mistake.message)))
             }
-            guard !variables.isEmpty else { return [] }
             let className = declaration.name.text
-            let isPublic = declaration.modifiers.contains { ["public", "open"].contains($0.name.text) }
+            let access = declaration.modifiers.accessOfWitnesses
             let isFinal = declaration.modifiers.contains { $0.name.text == "final" }
-            let registrations = variables.map { variable in
+            let registrations = ClassMembers.lines(of: declaration.memberBlock.members) { member in
+                guard ManagedMistake(member) == nil, let variable = ManagedVariable(member) else { return [] }
                 let root = isFinal ? className : "Object"
-                return "KeyPathRegistry.register(\\\(root).\(variable.name), as: \"\(variable.key)\")"
+                return ["KeyPathRegistry.register(\\\(root).\(variable.name), as: \"\(variable.key)\")"]
             }
+            guard !registrations.isEmpty else { return [] }
             guard isFinal else {
                 // The key path of an inherited property has the subclass as its root, and `Self` is the subclass.
                 return [
                     """
                     #if !canImport(Darwin)
-                    \(raw: isPublic ? "public " : "")override class func registerKeyPaths() {
+                    \(raw: access)override class func registerKeyPaths() {
                         super.registerKeyPaths()
                         func register<Object: \(raw: className)>(_: Object.Type) {
                             \(raw: registrations.joined(separator: "\n        "))
@@ -62,7 +59,7 @@
             return [
                 """
                 #if !canImport(Darwin)
-                \(raw: isPublic ? "public " : "")override class func registerKeyPaths() {
+                \(raw: access)override class func registerKeyPaths() {
                     super.registerKeyPaths()
                     \(raw: registrations.joined(separator: "\n    "))
                 }

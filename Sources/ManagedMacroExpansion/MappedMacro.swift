@@ -14,29 +14,38 @@
             }
             let variables = declaration.memberBlock.members.flatMap { MappedVariable.variables(of: $0.decl) }
             let hasInitializer = declaration.memberBlock.members.contains { isEmptyInitializer($0.decl) }
-            for variable in variables where !variable.hasInitialValue && !hasInitializer {
+            let className = declaration.name.text
+            var conditional: [MappedVariable] = []
+            let additions = ClassMembers.lines(of: ClassMembers.conditional(in: declaration)) { member in
+                let found = MappedVariable.variables(of: member)
+                conditional += found
+                return found.map { "properties.append(\($0.property(of: className)))" }
+            }
+            for variable in variables + conditional where !variable.hasInitialValue && !hasInitializer {
                 let message = "A mapped property needs a default value or an optional type: instances are filled later."
                 context.diagnose(
                     Diagnostic(node: variable.declaration, message: MacroExpansionErrorMessage(message)))
             }
             let modifiers = Set(declaration.modifiers.map(\.name.text))
-            let access = modifiers.contains("public") || modifiers.contains("open") ? "public " : ""
+            let access = declaration.modifiers.accessOfWitnesses
             let isFinal = modifiers.contains("final")
             // A class that conforms already inherits the conformance, unless it declares it itself.
             let isDeclared = declaration.inheritanceClause?.inheritedTypes.contains {
                 ["Mapped", "CoralPlainObjects.Mapped"].contains($0.type.trimmedDescription)
             }
             let isRoot = !protocols.isEmpty || isDeclared == true
-            let list = variables.map { "        " + $0.property(of: declaration.name.text) + "," }
+            let list = variables.map { "        " + $0.property(of: className) + "," }
                 .joined(separator: "\n")
             var members: [DeclSyntax] = []
+            let start = additions.isEmpty ? "" : "var properties: [MappedProperty] = "
+            let end = additions.isEmpty ? "" : ([""] + additions + ["return properties"]).joined(separator: "\n    ")
             if isRoot {
                 members.append(
                     """
                     \(raw: access)\(raw: isFinal ? "static" : "class") var mappedProperties: [MappedProperty] {
-                        [
+                        \(raw: start)[
                     \(raw: list)
-                        ]
+                        ]\(raw: end)
                     }
                     """)
                 if !hasInitializer {
@@ -46,9 +55,9 @@
                 members.append(
                     """
                     \(raw: access)override class var mappedProperties: [MappedProperty] {
-                        super.mappedProperties + [
+                        \(raw: start)super.mappedProperties + [
                     \(raw: list)
-                        ]
+                        ]\(raw: end)
                     }
                     """)
             }
