@@ -114,6 +114,22 @@ import Testing
         #expect(try store.contents() == before)
     }
 
+    @Test func `a search that reaches a damaged page ends with the error`() throws {
+        let store = try largeStore()
+        let title = try #require(try Data(contentsOf: store.url).range(of: Data("title 49000".utf8)))
+        let file = try FileHandle(forUpdating: store.url)
+        try file.seek(toOffset: UInt64(title.lowerBound / 4096 * 4096))
+        try file.write(contentsOf: Data([0x77]))
+        try file.close()
+        let server = try RunningServer(store.path)
+        // Whether or not the beginning of the page was sent before the error.
+        for page in ["find?text=zzzz", "table?entity=Note&where=title+CONTAINS%5Bcd%5D+%22zzzz%22", ""] {
+            let body = try server.get(page).body
+            #expect(body.contains("class=\"error\"") && body.contains("href=\"damage\""), "\(page): \(body.suffix(500))")
+            #expect(body.hasSuffix("</html>\n"), "\(page)")
+        }
+    }
+
     @Test func `a store that cannot be opened has a page`() throws {
         let store = try NotesStore()
         let file = try FileHandle(forUpdating: store.url)

@@ -66,8 +66,11 @@ struct StoreRouter: Sendable {
             }
         } catch {
             // The error concerns the store itself: an error of a single page is handled above.
-            return StoreProblem(damage: error) == nil
-                ? .refusal(ErrorText.text(of: error), status: 500) : await damaged.page()
+            var answer =
+                StoreProblem(damage: error) == nil
+                ? SiteAnswer.refusal(ErrorText.text(of: error), status: 500) : await damaged.page()
+            answer.rest = SitePages.rest(of: error)
+            return answer
         }
     }
 }
@@ -121,8 +124,13 @@ struct SitePages {
 
     /// A page with the sentence of an error.
     func failure(_ error: any Error) -> SiteAnswer {
-        .page(frame.page(title: "Error", main: Self.sentence(of: error)), status: 400)
+        var answer = SiteAnswer.page(frame.page(title: "Error", main: Self.sentence(of: error)), status: 400)
+        answer.rest = Self.rest(of: error)
+        return answer
     }
+
+    /// The end of a page whose beginning was sent before an error.
+    static func rest(of error: any Error) -> HTML { "\(sentence(of: error))</div>\(PageFrame.end)" }
 
     /// The sentence of an error; for damage, with a link to the page about it.
     static func sentence(of error: any Error) -> HTML {

@@ -49,7 +49,7 @@ struct TablePage {
                 "\(form(columns: columnPaths ?? standardPaths, mistake: text))\(finding)\(SitePages.damage(error))"
             var answer = SiteAnswer.page(
                 pages.frame.page(title: entity.name ?? "", main: main, entity: entity.name), status: 400)
-            answer.rest = "\(SitePages.sentence(of: error))</div>\(PageFrame.end)"
+            answer.rest = SitePages.rest(of: error)
             return answer
         }
     }
