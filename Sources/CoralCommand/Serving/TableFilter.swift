@@ -31,15 +31,17 @@ struct TableFilter {
         }
         let type = GraphSchema.Attribute(attribute).type
         let value = request.fields["filter.value"] ?? ""
+        // As the predicate language prints it: a key that is a word of the language follows a number sign.
+        let path = NSExpression(forKeyPath: key).description
         switch request["filter.operator"].flatMap(Operator.init) ?? .equal {
-        case .empty: predicate = "\(key) == nil"
-        case .filled: predicate = "\(key) != nil"
-        case .equal: predicate = "\(key) == \(try Self.constant(value, type, key))"
-        case .different: predicate = "\(key) != \(try Self.constant(value, type, key))"
-        case .less: predicate = "\(key) < \(try Self.constant(value, type, key))"
-        case .greater: predicate = "\(key) > \(try Self.constant(value, type, key))"
-        case .contains: predicate = "\(key) CONTAINS[cd] \(try Self.text(value, type, key))"
-        case .begins: predicate = "\(key) BEGINSWITH[cd] \(try Self.text(value, type, key))"
+        case .empty: predicate = "\(path) == nil"
+        case .filled: predicate = "\(path) != nil"
+        case .equal: predicate = "\(path) == \(try Self.constant(value, type, key))"
+        case .different: predicate = "\(path) != \(try Self.constant(value, type, key))"
+        case .less: predicate = "\(path) < \(try Self.constant(value, type, key))"
+        case .greater: predicate = "\(path) > \(try Self.constant(value, type, key))"
+        case .contains: predicate = "\(path) CONTAINS[cd] \(try Self.text(value, type, key))"
+        case .begins: predicate = "\(path) BEGINSWITH[cd] \(try Self.text(value, type, key))"
         }
     }
 
@@ -58,7 +60,8 @@ struct TableFilter {
             guard let number = Double(text), number.isFinite else {
                 throw CommandError("\(key) is compared with a number, not with \"\(value)\".")
             }
-            return text
+            // The value that is stored for the text.
+            return type == .float ? "\(Double(Float(number)))" : text
         case .boolean:
             let words = ["true": "TRUE", "yes": "TRUE", "1": "TRUE", "false": "FALSE", "no": "FALSE", "0": "FALSE"]
             guard let word = words[text.lowercased()] else {
