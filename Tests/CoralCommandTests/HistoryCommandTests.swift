@@ -161,11 +161,13 @@ import Testing
         defer { try? FileManager.default.removeItem(at: folder) }
         let before = try Data(contentsOf: url)
         for arguments in [
-            ["history", "purge", url.path, "--before", text, "--yes", "--no-backup"], ["diff", url.path, "--since", text],
+            ["history", "purge", url.path, "--before", text, "--yes", "--no-backup"],
+            ["diff", url.path, "--since", text],
             ["history", url.path, "--since", text],
         ] {
             let run = try CommandRun(arguments)
-            #expect(run.status == 1 && run.errors.contains("is not a point in a history"), "\(arguments): \(run.errors)")
+            #expect(
+                run.status == 1 && run.errors.contains("is not a point in a history"), "\(arguments): \(run.errors)")
         }
         let end = try CommandRun("history", url.path, "--until", text)
         #expect(end.status == 1 && end.errors.contains("is not an end of a history"), "\(end.errors)")

@@ -7,7 +7,8 @@ import Testing
 @Suite struct TableFilterTests {
     /// Attributes named like words of the predicate language, and one that is not.
     private static let names = [
-        "no", "first", "last", "all", "in", "like", "union", "cast", "null", "true", "any", "minus", "fetch", "ci", "and",
+        "no", "first", "last", "all", "in", "like", "union", "cast", "null", "true", "any", "minus", "fetch", "ci",
+        "and",
         "Contains", "plain",
     ]
 

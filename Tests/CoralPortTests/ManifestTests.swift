@@ -64,7 +64,9 @@
                                 .testTarget(name: "AppTests", dependencies: [.product(name: "CoreData", package: "coral", condition: .when(platforms: [.linux])), "App", .target(name: "Plain")]),
                             ])
                         """)
-                #expect(changed["App.swift"] == "import Combine\nimport CoreData\nimport os\nlet b = Bundle.module\nfinal class App {}\n")
+                #expect(
+                    changed["App.swift"]
+                        == "import Combine\nimport CoreData\nimport os\nlet b = Bundle.module\nfinal class App {}\n")
                 #expect(changed["Plain.swift"] == "let start = Date().timeIntervalSinceReferenceDate\n")
             }
         }
@@ -194,7 +196,8 @@
             ]
             try package(files) { folder in
                 let changed = try rewritten(folder)
-                let own = "    let own = Bundle.module\n    let framework = Bundle.module\n"
+                let own =
+                    "    let own = Bundle.module\n    let framework = Bundle.module\n"
                     + "    let system = Bundle(for: NSManagedObject.self)\n    let other = Bundle(identifier: \"com.apple.CoreData\")!\n"
                 #expect(changed["Stack.swift"] == "final class Stack: Base {\n" + own + "}\n")
                 #expect(changed["Plain.swift"] == nil)

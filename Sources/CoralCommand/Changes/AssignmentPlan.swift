@@ -17,7 +17,10 @@ struct AssignmentPlan {
     ///   - zone: The time zone of dates that do not state one; nil for UTC.
     ///   - readsFiles: Whether binary values may be those of files. Only the user of the command line may read files.
     /// Throws `CommandError` for a property that the entity does not have, and for a value that its property cannot have.
-    init(_ assignments: [Assignment], of entity: NSEntityDescription, in open: OpenStore, zone: TimeZone?, readsFiles: Bool) throws {
+    init(
+        _ assignments: [Assignment], of entity: NSEntityDescription, in open: OpenStore, zone: TimeZone?,
+        readsFiles: Bool
+    ) throws {
         var keys: Set<String> = []
         steps = try assignments.map { assignment in
             guard keys.insert(assignment.key).inserted || assignment.operation != .replace else {
@@ -28,7 +31,8 @@ struct AssignmentPlan {
     }
 
     private static func step(
-        _ assignment: Assignment, _ entity: NSEntityDescription, _ open: OpenStore, _ zone: TimeZone?, _ readsFiles: Bool
+        _ assignment: Assignment, _ entity: NSEntityDescription, _ open: OpenStore, _ zone: TimeZone?,
+        _ readsFiles: Bool
     ) throws -> Step {
         let path = assignment.key.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         if let relationship = entity.relationshipsByName[assignment.key] {

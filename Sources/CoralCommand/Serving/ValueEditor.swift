@@ -56,8 +56,10 @@ struct ValueEditor {
         case .boolean: return choice(text, label)
         case .string:
             guard let breaks = LineBreaks(of: text), !text.unicodeScalars.contains("\0") else {
-                return "\(PageValue(StorePage()).html(value)) <span class=\"more\">This text is changed by coral set: a form would "
-                    + "change its line breaks or its NUL characters.</span>"
+                return """
+                    \(PageValue(StorePage()).html(value)) <span class="more">This text is changed by coral set: \
+                    a form would change its line breaks or its NUL characters.</span>
+                    """
             }
             return "\(input(text, label))\(hidden("was", text))\(hidden("kind", ObjectForm.Kind.text.rawValue))"
                 + "\(hidden("breaks", breaks.rawValue), if: breaks != .lineFeed)\(removal(isNull: value.isNull))"
