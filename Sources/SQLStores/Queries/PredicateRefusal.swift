@@ -7,7 +7,7 @@ struct PredicateRefusal: Error, CustomStringConvertible {
     enum Code: String {
         /// A block, a custom subclass, or a fetch as an expression.
         case opaque
-        /// A transient property, a fetched property, the values of a transformable, or data that may be in files.
+        /// A fetched property, the values of a transformable, or data that may be in files.
         case notStored
         /// A to-many relationship where a single value is required.
         case toMany

@@ -102,9 +102,8 @@ extension SQLWriter {
             switch source.entity.entity.fields[name] {
             case .slot(let slot)?:
                 let description = source.entity.entity.slots[slot]
-                guard description.isPersistent, let column = source.entity.columns[slot] else {
-                    throw PredicateRefusal(.notStored, place)
-                }
+                guard description.isPersistent else { throw Self.transientKey(name, of: source.entity.entity) }
+                guard let column = source.entity.columns[slot] else { throw PredicateRefusal(.notStored, place) }
                 let sql: SQLFragment = "\(source.alias).\(column.name)"
                 guard let destination = description.destination else {
                     // Texts, dates and similar values have keys of their own in memory.
@@ -161,9 +160,8 @@ extension SQLWriter {
         if let members, source.alias != members.source.alias { throw PredicateRefusal(.toMany, place) }
         // Each step multiplies the number of rows; evaluation in memory has a limit for it.
         if let members, members.stepCount >= SQLMembers.stepLimit { throw PredicateRefusal(.tooLarge, place) }
-        guard !relationship.isTransient, let table = schema.destination(of: relationship) else {
-            throw PredicateRefusal(.notStored, place)
-        }
+        guard !relationship.isTransient else { throw Self.transientKey(relationship.name, of: source.entity.entity) }
+        guard let table = schema.destination(of: relationship) else { throw PredicateRefusal(.notStored, place) }
         let owner: SQLFragment = "\(source.alias).Z_PK"
         // The row of a to-one relationship's destination may not exist.
         let isNullable = source.alias != subject.alias
@@ -216,5 +214,11 @@ extension SQLWriter {
             userInfo: [
                 NSLocalizedDescriptionKey: "The key path “\(key)” was not found in the entity “\(entity.name)”."
             ])
+    }
+
+    /// The error for a property that no row has. It is not a refusal, because evaluation in memory would take it for nil.
+    private static func transientKey(_ key: String, of entity: SchemaEntity) -> CocoaError {
+        CocoaError(
+            .coreData, "“\(key)” of the entity “\(entity.name)” is transient: rows have no values.")
     }
 }

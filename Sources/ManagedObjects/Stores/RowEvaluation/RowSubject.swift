@@ -47,6 +47,7 @@ package final class RowSubject {
 
     /// The value of a slot; null if the row does not exist.
     func value(slot: Int) throws -> Value {
+        guard layout.slots[slot].isPersistent else { throw notInStore(layout.slots[slot].name ?? "") }
         if case .unread = content { try graph?.read(self) }
         switch content {
         case .values(let values): return decoded(values[slot], slot: layout.slots[slot])
@@ -65,12 +66,21 @@ package final class RowSubject {
     }
 
     /// The members of a to-many relationship, by its index in the layout.
-    func members(field: Int) throws -> [RowSubject] { try graph?.members(field: field, of: self) ?? [] }
+    func members(field: Int) throws -> [RowSubject] {
+        guard layout.toMany[field].isPersistent else { throw notInStore(layout.toMany[field].relationship.name) }
+        return try graph?.members(field: field, of: self) ?? []
+    }
+
+    /// The error for a key that no row has: of no property, or of a transient one.
+    private func notInStore(_ key: String) -> PredicateEvaluationError {
+        PredicateEvaluationError(
+            .unknownKey, "The entity “\(layout.entity.name ?? "")” has no property “\(key)” in the store.")
+    }
 
     /// The row that a to-one relationship refers to.
     func destination(slot: Int) throws -> RowSubject? {
         guard case .reference(let key) = try value(slot: slot) else { return nil }
-        return try graph?.subject(for: key)
+        return try graph?.destination(key, slot: slot, of: self)
     }
 
     /// The ID of the row's object.
@@ -117,9 +127,7 @@ extension RowSubject: PredicateSubject {
             case "objectID": return objectID
             case "entity": return layout.entity
             default:
-                throw PredicateEvaluationError(
-                    .unknownKey, "The entity “\(layout.entity.name ?? "")” has no property “\(key)” in the store."
-                )
+                throw notInStore(key)
             }
         }
     }
@@ -152,10 +160,18 @@ package protocol RowValues {
 package protocol RowGraph: AnyObject {
     /// The row with a key. Whether it exists is known only after it is read.
     func subject(for key: ObjectKey) throws -> RowSubject?
+    /// The row to which a slot of another one refers.
+    func destination(_ key: ObjectKey, slot: Int, of subject: RowSubject) throws -> RowSubject?
     /// Reads the content of a row.
     func read(_ subject: RowSubject) throws
     /// The members of a to-many relationship of a row, by its index in the layout, in order.
     func members(field: Int, of subject: RowSubject) throws -> [RowSubject]
     /// The ID of a row's object.
     func objectID(for key: ObjectKey) -> NSManagedObjectID
+}
+
+extension RowGraph {
+    package func destination(_ key: ObjectKey, slot: Int, of subject: RowSubject) throws -> RowSubject? {
+        try self.subject(for: key)
+    }
 }
