@@ -203,7 +203,14 @@ extension NSPredicate {
 
 extension FetchSpecification {
     /// The request with the constants of its predicates converted for its entity.
+    ///
+    /// - Throws: Code 134060 where values are compared that can never be equal, and for an order by several values of an object.
     package func converted(for entity: NSEntityDescription) throws -> FetchSpecification {
+        let kinds = ComparedKinds(entity: entity)
+        for descriptor in sortDescriptors ?? [] where !descriptor.comparesByClosure {
+            guard let key = descriptor.key, kinds.kind(of: .keyPath(key))?.isMany == true else { continue }
+            throw CocoaError(.coreData, "Objects cannot be sorted by “\(key)”, which has several values.")
+        }
         var converted = self
         converted.predicate = try predicate?.converted(for: entity)
         converted.havingPredicate = try havingPredicate?.converted(for: entity)
