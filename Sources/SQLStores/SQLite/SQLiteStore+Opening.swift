@@ -144,7 +144,7 @@ extension SQLiteStore {
         let triggers = schema.temporaryTriggerStatements(besides: catalog.statements.keys)
         guard !functions.isEmpty || !triggers.isEmpty else { return }
         try connection.writeWithoutTransaction { database in
-            for function in functions { database.add(function: function) }
+            for function in functions { try function.add(to: database) }
             for trigger in triggers { try database.execute(sql: trigger) }
         }
     }

@@ -127,8 +127,8 @@ package final class StoreConnection: Sendable {
                     StoreObservation.report(.statement, statement.sql, .seconds(duration))
                 }
             }
-            for function in StoreFunctions.all(collector: collector) { database.add(function: function) }
-            PredicateFunctions.add(to: database)
+            for function in StoreFunctions.all(collector: collector) { try function.add(to: database) }
+            try PredicateFunctions.add(to: database)
             // Functions called by a file's schema must have no side effects, and a damaged page must be detected when
             // it is read.
             if isReadOnly {

@@ -6,18 +6,19 @@ import SQLStatements
 /// The SQL functions that the triggers of a Core Data store call. Without them no row of a table with triggers can be
 /// written, so every connection registers them.
 package enum StoreFunctions {
-    static func all(collector: DerivedValueCollector) -> [DatabaseFunction] {
+    static func all(collector: DerivedValueCollector) -> [SQLFunction] {
         let reporting = names.map { name in
-            DatabaseFunction(name, argumentCount: 5) { arguments in
+            SQLFunction(name, argumentCount: 5) { arguments in
                 collector.add(arguments)
-                return nil
+                return .null
             }
         }
+        let now = SQLFunction(nowName, argumentCount: 0) { _ in .real(Date().timeIntervalSinceReferenceDate) }
         return reporting + [now]
     }
 
     /// Whether a name is that of one of these functions, which compute no text.
-    package static func contains(_ name: String) -> Bool { names.contains(name) || name == now.name }
+    package static func contains(_ name: String) -> Bool { names.contains(name) || name == nowName }
 
     /// The functions that report derived values.
     private static let names = [
@@ -25,9 +26,7 @@ package enum StoreFunctions {
         "NSCoreDataTriggerUpdateAffectedObjectValue",
     ]
 
-    private static let now = DatabaseFunction("NSCoreDataNow", argumentCount: 0) { _ in
-        Date().timeIntervalSinceReferenceDate
-    }
+    private static let nowName = "NSCoreDataNow"
 }
 
 // Unchecked because it is used only on the queue of the connection that writes.
@@ -43,11 +42,10 @@ package final class DerivedValueCollector: @unchecked Sendable {
     package private(set) var values: [DerivedValue] = []
 
     /// Adds the arguments of a trigger function: table, `Z_ENT`, `Z_PK`, name of the attribute, value.
-    package func add(_ arguments: [DatabaseValue]) {
-        guard arguments.count == 5, let number = Int64.fromDatabaseValue(arguments[1]),
-            let key = Int64.fromDatabaseValue(arguments[2]), let name = String.fromDatabaseValue(arguments[3])
+    fileprivate func add(_ arguments: SQLFunction.Arguments) {
+        guard let number = arguments.integer(1), let key = arguments.integer(2), let name = arguments.text(3)
         else { return }
-        values.append(DerivedValue(number: number, key: key, attribute: name, value: ColumnValue(arguments[4])))
+        values.append(DerivedValue(number: number, key: key, attribute: name, value: arguments.value(4)))
     }
 
     package func removeAll() { values.removeAll(keepingCapacity: true) }
@@ -55,41 +53,37 @@ package final class DerivedValueCollector: @unchecked Sendable {
 
 extension PredicateFunctions {
     /// Registers functions and collations with a connection.
-    package static func add(to database: Database) {
-        for function in functions() { database.add(function: function) }
+    package static func add(to database: Database) throws {
+        for function in functions() { try function.add(to: database) }
         for collation in collations() { database.add(collation: collation) }
     }
 
-    private static func functions() -> [DatabaseFunction] {
+    private static func functions() -> [SQLFunction] {
         let matchers = MatcherCache()
         return [
-            DatabaseFunction(Name.matches.rawValue, argumentCount: 3, pure: true) { arguments in
-                guard let text = String.fromDatabaseValue(arguments[0]),
-                    let pattern = String.fromDatabaseValue(arguments[1]),
-                    let code = Int64.fromDatabaseValue(arguments[2])
-                else { return nil }
-                return try matchers.matcher(pattern, code: code).matches(text) ? 1 : 0
+            SQLFunction(Name.matches.rawValue, argumentCount: 3, isPure: true) { arguments in
+                guard let text = arguments.text(0), let pattern = arguments.text(1), let code = arguments.integer(2)
+                else { return .null }
+                return try .integer(matchers.matcher(pattern, code: code).matches(text) ? 1 : 0)
             },
-            DatabaseFunction(Name.fold.rawValue, argumentCount: 2, pure: true) { arguments in
-                guard let text = String.fromDatabaseValue(arguments[0]),
-                    let options = Int64.fromDatabaseValue(arguments[1])
-                else { return nil }
-                return StringFolding.fold(
-                    text, options: ComparisonOptions(rawValue: UInt(truncatingIfNeeded: options)))
+            SQLFunction(Name.fold.rawValue, argumentCount: 2, isPure: true) { arguments in
+                guard let text = arguments.text(0), let options = arguments.integer(1) else { return .null }
+                return .text(
+                    StringFolding.fold(text, options: ComparisonOptions(rawValue: UInt(truncatingIfNeeded: options))))
             },
         ] + [Name.uppercase, .lowercase, .canonical, .length].map { function($0, name: $0.rawValue) }
     }
 
     /// A function of one text, registered under a name.
-    package static func function(_ function: Name, name: String) -> DatabaseFunction {
-        DatabaseFunction(name, argumentCount: 1, pure: true) { arguments in
-            guard let text = String.fromDatabaseValue(arguments[0]) else { return nil }
+    package static func function(_ function: Name, name: String) -> SQLFunction {
+        SQLFunction(name, argumentCount: 1, isPure: true) { arguments in
+            guard let text = arguments.text(0) else { return .null }
             return switch function {
-            case .uppercase: text.uppercased()
-            case .lowercase: text.lowercased()
-            case .canonical: StringFolding.canonical(text)
-            case .length: text.utf16.count
-            case .matches, .fold: nil
+            case .uppercase: .text(text.uppercased())
+            case .lowercase: .text(text.lowercased())
+            case .canonical: .text(StringFolding.canonical(text))
+            case .length: .integer(Int64(text.utf16.count))
+            case .matches, .fold: .null
             }
         }
     }

@@ -1,4 +1,3 @@
-import GRDB
 import SQLStatements
 import SQLiteConnections
 
@@ -207,7 +206,7 @@ extension SQLSchema {
     ///
     /// A function that a trigger of `canonical:(title)` calls with one argument is the canonical form, whatever
     /// its name.
-    func textFunctions(of catalog: SQLCatalog) -> [DatabaseFunction] {
+    func textFunctions(of catalog: SQLCatalog) -> [SQLFunction] {
         var functions: [String: PredicateFunctions.Name] = [:]
         for entity in entities {
             for attribute in entity.entity.attributes {
