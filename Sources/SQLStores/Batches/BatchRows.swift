@@ -14,10 +14,18 @@ struct BatchRows {
     init(_ request: NSBatchInsertRequest, entity: NSEntityDescription, store: UInt16) throws {
         let layout = entity.layout
         let reader = BatchValues(layout: layout, store: store)
+        let ignored = layout.slots.indices.filter { !layout.slots[$0].isAssignable }
+        /// As in a save, values of derived and transient attributes are not written.
+        func row(_ values: ContiguousArray<Value>, _ slots: [Int]) -> Row {
+            guard !ignored.isEmpty else { return (values, slots) }
+            var values = values
+            for slot in ignored { values[slot] = layout.initialValues[slot] }
+            return (values, slots.filter { layout.slots[$0].isAssignable })
+        }
         func row(_ dictionary: [String: Any]) throws -> Row {
             var values = layout.initialValues
             let slots = try reader.set(dictionary, in: &values)
-            return (values, slots)
+            return row(values, slots)
         }
         if let objects = request.objectsToInsert {
             var position = 0
@@ -38,7 +46,7 @@ struct BatchRows {
             next = {
                 let object = entity.managedObjectClass.init(entity: entity, insertInto: nil)
                 if handler(object) { return nil }
-                return (object.currentValues(), Array(layout.slots.indices))
+                return row(object.currentValues(), Array(layout.slots.indices))
             }
         } else {
             throw CocoaError(.coreData, "The batch insertion has no rows: set objects or a handler.")
@@ -68,10 +76,12 @@ struct BatchValues {
         }
         if value is NSNull { return .null }
         guard let key = (value as? NSManagedObject)?.key ?? (value as? NSManagedObjectID)?.key, !key.isTemporary,
-            key.store == store, key.number > 0
+            key.store == store, key.number > 0,
+            description.destination?.subtree.contains(Int(key.entity)) == true
         else {
             throw failure(
-                "“\(description.name ?? "")” of “\(layout.entity.name ?? "")” requires an object of the same store.")
+                "“\(description.name ?? "")” of “\(layout.entity.name ?? "")” requires an object of the same store and of "
+                    + "the relationship's destination.")
         }
         return .reference(key)
     }
@@ -104,6 +114,11 @@ struct BatchValues {
     }
 
     private func failure(_ sentence: String) -> CocoaError { CocoaError(.coreData, sentence) }
+}
+
+extension EntityLayout.Slot {
+    /// Whether a request can give the value: a store computes that of a derived attribute, and has none of a transient one.
+    var isAssignable: Bool { isPersistent && !(attribute is NSDerivedAttributeDescription) }
 }
 
 extension NSMergePolicyType {

@@ -15,8 +15,8 @@ struct BatchAssignments {
     /// By slot, ascending.
     let sources: [(slot: Int, source: Source)]
 
-    /// - Throws: `CocoaError.coreData` for a property that the entity does not have, a value of the wrong type, or an
-    ///   expression that cannot be translated to SQL.
+    /// - Throws: `CocoaError.coreData` for a property that the entity does not have or that is derived or transient, a value of
+    ///   the wrong type, or an expression that cannot be translated to SQL.
     init(
         _ properties: [AnyHashable: Any], of entity: SQLEntity, layout: EntityLayout, compiler: SQLQueryCompiler,
         store: UInt16
@@ -44,6 +44,12 @@ struct BatchAssignments {
             }
         }
         self.sources = sources.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+        for slot in sources.keys.sorted() where !layout.slots[slot].isAssignable {
+            throw CocoaError(
+                .coreData,
+                "“\(layout.slots[slot].name ?? "")” of “\(entity.entity.name)” is derived or transient: a batch update cannot set it."
+            )
+        }
     }
 
     private static func fragment(
