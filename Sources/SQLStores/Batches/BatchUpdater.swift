@@ -117,12 +117,10 @@ struct BatchUpdater<Transaction: RowTransaction> {
         var keys: [ObjectKey] = []
         let rows: SQLRestriction
         let arguments: [ColumnValue]
-        switch selection {
-        case .query(let query) where !needsKeys:
-            let selected = try batch.compiler.rows(query, selecting: .keys, store: batch.store)
+        if !needsKeys, let selected = try selection.statement(in: batch) {
             rows = .text("Z_PK IN (\(selected.sql))")
             arguments = selected.arguments
-        default:
+        } else {
             keys = try selection.keys(of: entity, in: batch)
             let numbers = keys.map(\.number)
             try batch.noteFiles(in: columns, of: entity, keys: numbers)

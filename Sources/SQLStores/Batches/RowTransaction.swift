@@ -20,6 +20,11 @@ protocol RowTransaction: AnyObject {
     /// Records changes of rows in the history, if there is one.
     func record(_ changes: (inout HistoryRows) -> Void)
 
+    /// A statement over `t0` that also locks the rows that it finds until the transaction ends.
+    func locking(_ query: SQLQuery) -> SQLQuery
+    /// Runs work that reads the store in the state of the transaction.
+    func reading<Result>(_ body: () throws -> Result) throws -> Result
+
     /// Records files that were created, so that they are removed if the transaction fails.
     func take(files: [String])
     /// Records the files to which columns of rows refer, before the values are overwritten or deleted.
@@ -28,6 +33,11 @@ protocol RowTransaction: AnyObject {
 
 extension RowTransaction {
     var dialect: any SQLDialect { compiler.dialect }
+
+    // In SQLite one transaction writes at a time, and what it reads within is read by its connection.
+
+    func locking(_ query: SQLQuery) -> SQLQuery { query }
+    func reading<Result>(_ body: () throws -> Result) throws -> Result { try body() }
 
     /// The rows that a query selects by `Z_PK` and `Z_ENT`.
     func keys(_ query: SQLQuery) throws -> [ObjectKey] {
@@ -52,27 +62,34 @@ extension RowTransaction {
     }
 }
 
-/// The rows that a batch update or deletion changes.
+/// The rows that a batch update or deletion changes. They are determined in the transaction that changes them, so that a row that
+/// another transaction has changed before is changed only if it still matches.
 enum BatchSelection {
-    /// A query that SQL executes.
-    case query(RowQuery)
+    /// The store evaluates the part of the query that SQL cannot express.
+    case query(RowQuery, any RowStore)
     case keys([Int64])
 
-    /// Evaluates the part of a query that SQL cannot execute.
-    init(_ query: RowQuery, store: some SQLRowStore) throws {
-        do {
-            _ = try store.content().compiler.rows(query, selecting: .keysAndEntities, store: store.number)
-            self = .query(query)
-        } catch is PredicateRefusal {
-            self = .keys(try store.keys(matching: query, generation: nil).map(\.number))
-        }
+    /// The statement that selects `Z_PK`; nil if there is none.
+    func statement(in batch: some RowTransaction) throws -> SQLQuery? {
+        guard case .query(let query, _) = self,
+            case .statement(let statement) = try batch.compiler.compileRows(
+                query, selecting: .keys, store: batch.store)
+        else { return nil }
+        return statement
     }
 
     func keys(of entity: SQLEntity, in batch: some RowTransaction) throws -> [ObjectKey] {
         switch self {
-        case .query(let query):
-            return try batch.keys(
-                batch.compiler.rows(query, selecting: .keysAndEntities, store: batch.store))
+        case .query(let query, let store):
+            let columns = SelectedColumns.keysAndEntities
+            switch try batch.compiler.compileRows(query, selecting: columns, store: batch.store) {
+            case .statement(let statement): return try batch.keys(batch.locking(statement))
+            case .divided(let division):
+                let stored = try batch.compiler.rows(division.stored, selecting: columns, store: batch.store)
+                let candidates = Set(try batch.keys(batch.locking(stored)))
+                return try batch.reading { try store.keys(matching: query, generation: nil) }
+                    .filter(candidates.contains)
+            }
         case .keys(let keys):
             return try batch.keys(batch.query(entity.keys(where: .keys), list: keys))
         }

@@ -75,7 +75,7 @@ extension SQLBatchStore {
         var query = RowQuery(
             entity: entity, predicate: try request.predicate?.converted(for: entity))
         query.includesSubentities = request.includesSubentities
-        let selection = try BatchSelection(query, store: self)
+        let selection = BatchSelection.query(query, self)
         let assignments = try BatchAssignments(
             request.propertiesToUpdate ?? [:], of: sqlEntity, layout: entity.layout, compiler: content.compiler,
             store: number)
@@ -108,8 +108,7 @@ extension SQLBatchStore {
             selection = .keys(ids.filter { !$0.isTemporaryID && $0.key.store == number }.map(\.key.number))
         } else {
             let specification = try request.fetchRequest.specification.converted(for: entity)
-            let query = specification.rowQuery(entity: entity)
-            selection = try BatchSelection(query, store: self)
+            selection = .query(specification.rowQuery(entity: entity), self)
         }
         let keys = try writing(context, isRepeatable: true) { batch in
             var deleter = BatchDeleter(batch: batch)

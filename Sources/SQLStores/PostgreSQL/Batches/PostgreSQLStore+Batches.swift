@@ -57,6 +57,14 @@
 
         var recordsHistory: Bool { history != nil }
         func record(_ changes: (inout HistoryRows) -> Void) { history?.record(changes) }
+        /// A row that another transaction has changed is tested again when it is locked.
+        func locking(_ query: SQLQuery) -> SQLQuery {
+            SQLQuery(sql: query.sql + "\nFOR UPDATE OF t0", arguments: query.arguments)
+        }
+        func reading<Result>(_ body: () throws -> Result) throws -> Result {
+            let lent = LentConnection(connection, of: content.pool, within: LentConnection.current.value)
+            return try LentConnection.current.withValue(lent, body)
+        }
         func take(files: [String]) {}
         func noteFiles(in columns: [SQLColumn], of entity: SQLEntity, keys: [Int64]) {}
 
