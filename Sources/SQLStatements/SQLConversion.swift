@@ -5,6 +5,8 @@ import PredicateLanguage
 package enum SQLConversion {
     /// By its type: a number as a number, a date as seconds, a UUID as bytes, a URL as text.
     case plain
+    /// A number that is compared with whole numbers: a decimal is exact if it is whole, because a double has 53 bits only.
+    case whole
     /// A text in Unicode normalization form C or D.
     case composed, decomposed
     /// The primary key of an object or an ID.
@@ -22,6 +24,12 @@ package enum SQLConversion {
     package func value(of constant: PredicateValue, key: (PredicateValue) -> Int64?) -> ColumnValue {
         switch self {
         case .plain: Self.plain(constant)
+        case .whole:
+            if case .decimal(let value) = constant, let whole = Int64(value.description) {
+                .integer(whole)
+            } else {
+                Self.plain(constant)
+            }
         case .composed: Self.text(constant, \.precomposedStringWithCanonicalMapping)
         case .decomposed: Self.text(constant, \.decomposedStringWithCanonicalMapping)
         case .folded(let options): Self.text(constant) { Self.folded($0, options) }

@@ -131,8 +131,8 @@ extension SQLWriter {
     }
 
     /// The parameters that a value equals if it equals a constant. Empty if no value in this store can be equal: for a
-    /// value of another kind, or an object that is unsaved, in another store, or of another hierarchy. Two for a text
-    /// that has two Unicode normalization forms.
+    /// value of another kind, or an object that is unsaved, in another store, or of another hierarchy. Three for a text
+    /// that may have two Unicode normalization forms and be in neither.
     func arguments(
         for constant: PredicateValue, _ position: Int?, matching value: SQLValue, _ comparison: ComparisonNode
     ) throws -> [SQLArgument] {
@@ -155,10 +155,11 @@ extension SQLWriter {
             if case .string(let text) = constant, text.utf8.contains(where: { $0 >= 0x80 }) {
                 return [
                     argument(constant, position, .composed), argument(constant, position, .decomposed),
+                    argument(constant, position, .plain),
                 ]
             }
             return [argument(constant, position, .plain)]
-        default: return [argument(constant, position, .plain)]
+        default: return [argument(constant, position, value.kind.isWhole ? .whole : .plain)]
         }
     }
 
@@ -214,7 +215,7 @@ extension SQLWriter {
         guard value.kind.isOrdered, value.kind.compares(with: constant) else {
             throw refusal(.mixedKinds, comparison)
         }
-        return argument(constant, position, .plain)
+        return argument(constant, position, value.kind.isWhole ? .whole : .plain)
     }
 
     private func between(_ left: Operand, _ right: Operand, _ comparison: ComparisonNode) throws -> SQLCondition {

@@ -55,7 +55,7 @@ struct QueryStatementTests {
         ("title MATCHES '[a-c]+'", "PredicateMatches(t0.ZTITLE, ?, ?)"),
         ("title ==[c] 'ab'", "PredicateMatches(t0.ZTITLE, ?, ?)"),
         ("title <[c] 'ab'", "PredicateFold(t0.ZTITLE, ?) < PredicateFold(?, ?)"),
-        ("title == 'é'", "t0.ZTITLE IN (?, ?)"),
+        ("title == 'é'", "t0.ZTITLE IN (?, ?, ?)"),
         ("title CONTAINS body", "PredicateMatches(t0.ZTITLE, t0.ZBODY, ?)"),
         ("uppercase(title) == 'A'", "PredicateUppercase(t0.ZTITLE) = ?"),
         // Composites.
