@@ -139,8 +139,10 @@ extension ObjectKey {
 extension FetchSpecification {
     /// Whether an object's store is among those that the request asks.
     fileprivate func mayContain(_ object: NSManagedObject) -> Bool {
-        guard let affectedStores, !object.key.isTemporary else { return true }
-        return affectedStores.contains { $0.number == object.key.store }
+        guard let affectedStores else { return true }
+        if !object.key.isTemporary { return affectedStores.contains { $0.number == object.key.store } }
+        let store = try? object.context?.rootCoordinator?.rowStore(for: object.entity, assigned: object.assignedStore)
+        return store.map { store in affectedStores.contains { $0.number == store.number } } ?? true
     }
 
     /// The part of a result between offset and limit.
