@@ -54,15 +54,17 @@ package struct FetchSpecification {
 
     /// The request as a query for dictionaries: of all attributes and to-one relationships, unless it lists properties.
     ///
-    /// - Throws: `CocoaError.coreData` for a property that the entity does not have.
+    /// - Throws: `CocoaError.coreData` for a property that the entity does not have, or that has several values in a group.
     func valueQuery(entity: NSEntityDescription) throws -> ValueQuery {
         let columns =
             try propertiesToFetch.map { try $0.map { try property($0, of: entity) } }
             ?? Self.defaultProperties(of: entity)
-        return ValueQuery(
+        let query = ValueQuery(
             query: rowQuery(entity: entity), columns: columns,
             groupBy: try (propertiesToGroupBy ?? []).map { try property($0, of: entity) },
             having: havingPredicate, isDistinct: returnsDistinctResults)
+        try query.requireSingleValues()
+        return query
     }
 
     /// A property of a name, a key path, or a description, which may belong to another model.

@@ -36,6 +36,7 @@ extension SQLQueryCompiler {
         let (columns, groupColumns) = (
             query.columns.map(ValueQuery.Column.init), query.groupBy.map(ValueQuery.Column.init)
         )
+        let names = Set(columns.map(\.name))
         for column in columns + groupColumns {
             if case .expression(let expression?) = column.source { writer.columns[column.name] = expression }
         }
@@ -47,19 +48,36 @@ extension SQLQueryCompiler {
             selected.append(value.sql)
             forms.append(try form(of: column, value, numbers: &numbers, columns: columns.count))
         }
-        let groups = try groupColumns.map { try self.value(of: $0, writer).sql }
+        let isOneRow = groupColumns.isEmpty && writer.hasAggregates
+        let grouped = try groupColumns.map { try self.value(of: $0, writer) }
+        let groups = grouped.map(\.sql)
         let having = try query.having.map { try writer.condition($0.embeddedNode) }
         var order = try writer.order(query.query.sortDescriptors)
-        if !groups.isEmpty {
+        if query.isDistinct, query.query.sortDescriptors.contains(where: { $0.key.map(names.contains) != true }) {
+            // In memory the first of equal dictionaries has its place in the order; SQL has no such rule.
+            throw PredicateRefusal(.function, place: "an order by a column that is not fetched")
+        }
+        // Equal expressions with parameters of their own are different ones for a server.
+        let repeated = groups + (query.isDistinct ? order : [])
+        if dialect.numbersParameters, repeated.contains(where: { !$0.arguments.isEmpty }) {
+            throw PredicateRefusal(.function, place: "a group or an order by an expression with constants")
+        }
+        if isOneRow {
+            order = []
+        } else if !groups.isEmpty {
             // Evaluation in memory returns groups in the order of their grouping values, and so does this statement.
             order += groups.compactMap { dialect.orderTerm($0, ascending: true, collation: nil) }
-        } else if !order.isEmpty, !query.isDistinct, !writer.hasAggregates {
+        } else if !order.isEmpty, !query.isDistinct {
             order.append("t0.Z_PK")
         }
         var sql: SQLFragment = "SELECT \(query.isDistinct ? "DISTINCT " : "")"
         sql.append("\((selected + numbers).joined(separator: ", "))\nFROM \(writer.subject.scope.from)")
         if let restriction { sql.append("\nWHERE \(restriction)") }
-        if !groups.isEmpty { sql.append("\nGROUP BY \(groups.joined(separator: ", "))") }
+        if !groups.isEmpty {
+            // The number of the entity of a grouped reference is read with it.
+            let companions = grouped.compactMap { $0.reference?.number }
+            sql.append("\nGROUP BY \((groups + companions).joined(separator: ", "))")
+        }
         if let having { sql.append("\nHAVING \(having.sql)") }
         if !order.isEmpty { sql.append("\nORDER BY \(order.joined(separator: ", "))") }
         sql.append(limits(of: query.query))

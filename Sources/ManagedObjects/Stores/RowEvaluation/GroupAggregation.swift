@@ -26,6 +26,25 @@ struct GroupAggregation {
         return found
     }
 
+    /// A key path of an expression that is neither grouped by nor in an aggregate; nil if there is none.
+    func plainPath(in node: ExpressionNode, besides grouped: Set<String>) -> String? {
+        let rest = node.mapExpressions { part in
+            switch part {
+            case .function(let name, let arguments) where isAggregate(name, arguments): .constant(value: nil)
+            case .keyPath(base: .evaluatedObject, let keys) where isOfGroup(keys): .constant(value: nil)
+            default: part
+            }
+        }
+        if case .evaluatedObject = rest { return "objectID" }
+        var found: String?
+        rest.walk { part in
+            guard case .expression(.keyPath(base: .evaluatedObject, let keys)) = part else { return }
+            let path = keys.joined(separator: ".")
+            if !grouped.contains(path) { found = path }
+        }
+        return found
+    }
+
     /// The expression with its aggregates replaced by their values.
     func reduce(_ node: ExpressionNode) throws -> ExpressionNode { try node.mapExpressions(value) }
 
@@ -74,5 +93,44 @@ struct GroupAggregation {
         // As in SQL, sum, minimum and maximum of no values are null.
         if values.isEmpty { return nil }
         return try ExpressionEvaluator(.function(name, arguments: [.constant(value: values)])).value(for: nil)
+    }
+}
+
+extension ValueQuery {
+    /// Rejects what stores would answer differently: a column or an order with several values in a group, and an order or a
+    /// condition by the name of both a property and a computed column.
+    ///
+    /// - Throws: Code 134060.
+    func requireSingleValues() throws {
+        let aggregation = GroupAggregation(entity: query.entity, rows: [])
+        let grouped = Set(groupBy.map(\.name))
+        let sorted = query.sortDescriptors.compactMap(\.key)
+        var plain: [(column: String, path: String)] = []
+        var isGrouped = !grouped.isEmpty
+        for column in columns.map(Column.init) {
+            guard case .expression(let node?) = column.source else {
+                if !grouped.contains(column.name) { plain.append((column.name, column.name)) }
+                continue
+            }
+            isGrouped = isGrouped || aggregation.contains(node)
+            if !grouped.contains(column.name), let path = aggregation.plainPath(in: node, besides: grouped) {
+                plain.append((column.name, path))
+            }
+            guard query.entity.propertiesByName[column.name] != nil else { continue }
+            if case .keyPath(base: .evaluatedObject, [column.name]) = node { continue }
+            if sorted.contains(column.name) || having?.embeddedNode.keyPaths.contains([column.name]) == true {
+                throw CocoaError(
+                    .coreData, "“\(column.name)” is a property and a computed column: give the column another name.")
+            }
+        }
+        guard isGrouped else { return }
+        if let (column, path) = plain.first {
+            throw CocoaError(
+                .coreData, "The column “\(column)” has several values in a group: group by “\(path)”.")
+        }
+        let names = grouped.union(columns.map(\.name))
+        if !grouped.isEmpty, let key = sorted.first(where: { !names.contains($0) && !$0.hasPrefix("@") }) {
+            throw CocoaError(.coreData, "Groups cannot be sorted by “\(key)”, which has several values in a group.")
+        }
     }
 }
