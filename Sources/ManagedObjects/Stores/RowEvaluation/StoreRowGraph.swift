@@ -14,6 +14,11 @@ package final class StoreRowGraph: RowGraph {
     /// The members of relationships, by index in the layout, of the rows of each entity.
     private var members: [MemberKey: [ObjectKey: [RowSubject]]] = [:]
 
+    /// How many reads there had been when the destinations of a slot of all known rows were last added to those to read.
+    private var gathered: [MemberKey: Int] = [:]
+    private var readCount = 0
+
+    /// A slot or a to-many relationship of an entity.
     private struct MemberKey: Hashable {
         let entity: UInt16
         let field: Int
@@ -54,7 +59,22 @@ package final class StoreRowGraph: RowGraph {
         return subject
     }
 
+    /// The destinations of all known rows are read with the first of them.
+    package func destination(_ key: ObjectKey, slot: Int, of subject: RowSubject) throws -> RowSubject? {
+        let reference = MemberKey(entity: subject.key.entity, field: slot)
+        if gathered.updateValue(readCount, forKey: reference) != readCount {
+            for other in subjects.values where other.key.entity == subject.key.entity {
+                guard case .page = other.content, case .reference(let key) = try other.value(slot: slot) else {
+                    continue
+                }
+                _ = try self.subject(for: key)
+            }
+        }
+        return try self.subject(for: key)
+    }
+
     package func read(_ subject: RowSubject) throws {
+        readCount += 1
         let root = subject.layout.entity.rootEntity
         let wanted = unread.filter { $0.layout.entity.rootEntity === root }
         unread.removeAll { $0.layout.entity.rootEntity === root }
@@ -72,6 +92,7 @@ package final class StoreRowGraph: RowGraph {
         if let known = members[memberKey]?[subject.key] { return known }
         let relationship = subject.layout.toMany[field].relationship
         guard subject.layout.toMany[field].isPersistent else { return [] }
+        readCount += 1
         var owners = subjects.values.filter {
             $0.key.entity == subject.key.entity && members[memberKey]?[$0.key] == nil
         }
