@@ -1,5 +1,6 @@
 import Foundation
 import KeyedArchives
+import PredicateLanguage
 
 /// Converts between the default values of Core Data's API and the plain values of model files.
 package enum ModelDefaultValue {
