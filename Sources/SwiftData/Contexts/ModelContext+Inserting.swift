@@ -83,7 +83,8 @@ extension ModelContext {
         }
         precondition(
             entity.companion === modelClass,
-            "The entity \(modelClass.name) of the container belongs to another class of the same name.")
+            "The entity \(modelClass.name) of the container belongs to another class of the same name than \(modelClass.fullName)."
+        )
         entities[ObjectIdentifier(modelClass)] = entity
         return entity
     }

@@ -286,3 +286,8 @@ enum MemberOrder {
         return (left > 0) == (right > 0) ? left.magnitude < right.magnitude : left > 0
     }
 }
+
+/// The managed object context has the name of Apple's: programs without other access to it find it by reflection.
+extension ModelContext: CustomReflectable {
+    public var customMirror: Mirror { Mirror(self, children: ["_nsContext": managedContext], displayStyle: .class) }
+}

@@ -33,6 +33,11 @@ struct ModelFetch<T: PersistentModel> {
         guard let entity = context.container.coordinator.managedObjectModel.entitiesByName[modelClass.name] else {
             throw SwiftDataError.unknownSchema.because("The container has no entity \(modelClass.name).")
         }
+        if let other = entity.companion as? ModelClass, other !== modelClass {
+            throw SwiftDataError.unknownSchema.because(
+                "The entity \(modelClass.name) of the container belongs to \(other.fullName), and \(modelClass.fullName) was fetched."
+            )
+        }
         let request = NSFetchRequest<NSManagedObject>()
         request.entity = entity
         request.includesSubentities = includesSubclasses
@@ -177,7 +182,11 @@ struct RelatedChanges {
                 guard let destination = current.property(named: name)?.destination.map(ModelClass.of) else {
                     return false
                 }
-                if changed.contains(where: { $0.isKind(of: destination) || destination.isKind(of: $0) }) { return true }
+                if changed.contains(where: {
+                    $0.isKind(of: destination) || destination.isKind(of: $0) || $0.name == destination.name
+                }) {
+                    return true
+                }
                 current = destination
             }
             return false
@@ -192,8 +201,13 @@ enum FetchOrder {
         let modelClass = ModelClass.of(T.self)
         var found: [NSSortDescriptor] = []
         for descriptor in order {
-            guard let keyPath = descriptor.keyPath, let name = name(of: keyPath, in: modelClass) else { return nil }
-            found.append(NSSortDescriptor(key: name, ascending: descriptor.order == .forward))
+            guard let keyPath = descriptor.keyPath else { return nil }
+            let localized = LocalizedOrder.source(of: keyPath)
+            guard let name = name(of: localized?.keyPath ?? keyPath, in: modelClass) else { return nil }
+            found.append(
+                NSSortDescriptor(
+                    key: name, ascending: descriptor.order == .forward,
+                    selector: localized.map { Selector($0.selector) }))
         }
         return found
     }

@@ -47,7 +47,9 @@ struct MigrationRunner {
         }
         if try isVersion(schema, part ?? []) { return }
         let versions = plan.schemas.map { ($0, Schema(versionedSchema: $0)) }
-        guard let end = try versions.firstIndex(where: { try isSame($0.1, schema) }) else {
+        // A container that is created for classes has no version of its own: the last version with its entities is meant.
+        let same = try versions.indices.filter { try isSame(versions[$0].1, schema) }
+        guard let end = same.first(where: { versions[$0].1.version == schema.version }) ?? same.last else {
             throw SwiftDataError.unknownSchema.because("\(plan) does not have the version of the container's schema.")
         }
         guard let start = try versions.firstIndex(where: { try isVersion($0.1, Set(stored.keys)) }) else {
@@ -99,8 +101,7 @@ struct MigrationRunner {
 
     /// Whether two schemas have the same entities, as a store compares them.
     private func isSame(_ one: Schema, _ other: Schema) throws -> Bool {
-        if one.version != other.version { return false }
-        return try ManagedModelBuilder.model(of: one).entityVersionHashesByName
+        try ManagedModelBuilder.model(of: one).entityVersionHashesByName
             == ManagedModelBuilder.model(of: other).entityVersionHashesByName
     }
 

@@ -1,3 +1,6 @@
+import CoreData
+import ManagedObjects
+
 /// Where the values of a model are.
 public protocol BackingData<Model> {
     associatedtype Model: PersistentModel
@@ -107,5 +110,17 @@ struct DefaultBackingData<Model: PersistentModel>: BackingData {
     @usableFromInline
     func setTransformableValue<Value>(forKey keyPath: KeyPath<Model, Value>, to newValue: Value) {
         record.set(newValue, at: keyPath, of: nil)
+    }
+}
+
+/// The managed object has the name of Apple's: programs without other access to it find it by reflection.
+extension DefaultBackingData: CustomReflectable {
+    @usableFromInline
+    var customMirror: Mirror {
+        var children: KeyValuePairs<String, Any> = [:]
+        if let object = record.object {
+            children = ["_managedObject": object, "_nsContext": object.managedObjectContext as Any]
+        }
+        return Mirror(self, children: children, displayStyle: .struct)
     }
 }

@@ -53,6 +53,9 @@ final class ModelClass: @unchecked Sendable {  // because it is immutable but fo
         return String(name.prefix { $0 != "<" })
     }
 
+    /// The name with module and enclosing types, which tells the classes of several versions apart.
+    var fullName: String { _typeName(type) }
+
     private init(_ type: any PersistentModel.Type) {
         self.type = type
         name = Self.name(of: type)
@@ -141,15 +144,22 @@ final class ModelClass: @unchecked Sendable {  // because it is immutable but fo
     }
 
     /// The models that are reachable by relationships and inheritance from some.
+    ///
+    /// Versions of a schema share the classes that have not changed, and a relationship of a shared class names one class, of one
+    /// version. In the other versions it leads to their own class of that name: a given class takes the place of others.
     static func reachable(from types: [any PersistentModel.Type]) -> [ModelClass] {
+        let given = types.map(ModelClass.of)
+        let names = Set(given.map(\.name))
         var found: [ModelClass] = []
-        var pending = types.reversed().map(ModelClass.of)
+        var pending = Array(given.reversed())
         var seen: Set<ObjectIdentifier> = []
         while let next = pending.popLast() {
             guard seen.insert(ObjectIdentifier(next.type)).inserted else { continue }
             found.append(next)
             if let superclass = next.superclass { pending.append(superclass) }
-            pending += next.properties.compactMap { $0.destination.map(ModelClass.of) }
+            pending += next.properties.compactMap { $0.destination.map(ModelClass.of) }.filter {
+                !names.contains($0.name)
+            }
         }
         return found
     }

@@ -105,7 +105,16 @@ extension ModelRecord {
     /// The model of a to-one relationship.
     func relatedModel<Model: PersistentModel>(_ key: PropertyName, of object: ModelObject) -> Model? {
         guard let related = NSManagedObject.managedValueIfAny(of: key, in: object) else { return nil }
-        return ModelContext.model(of: related, in: context)
+        return model(of: related)
+    }
+
+    /// The model of a related object. A class that versions of a schema share may name the class of another version.
+    private func model<Model: PersistentModel>(of related: NSManagedObject) -> Model {
+        if let model: Model = ModelContext.model(of: related, in: context) { return model }
+        let found = (related.entity.companion as? ModelClass)?.fullName ?? related.entity.name ?? ""
+        preconditionFailure(
+            "A relationship of \(modelClass.name) leads to \(found) in this container, and was read as \(_typeName(Model.self))."
+        )
     }
 
     func setRelatedModel<Model: PersistentModel>(_ model: Model?, _ property: ModelProperty, of object: ModelObject) {
@@ -119,7 +128,7 @@ extension ModelRecord {
         var models: [Model] = []
         models.reserveCapacity(objects.count)
         for object in MemberOrder.sorted(objects) {
-            if let model: Model = ModelContext.model(of: object, in: context) { models.append(model) }
+            models.append(model(of: object))
         }
         return models
     }

@@ -6,21 +6,22 @@ struct SchemaBuilder {
     let entities: [Schema.Entity]
 
     init(_ classes: [ModelClass]) {
+        let byName = Dictionary(classes.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         var made: [ObjectIdentifier: Schema.Entity] = [:]
-        for each in classes { made[ObjectIdentifier(each)] = Self.entity(of: each) }
+        for each in classes { made[ObjectIdentifier(each)] = Self.entity(of: each, byName) }
         for each in classes {
             guard let entity = made[ObjectIdentifier(each)], let superclass = each.superclass,
                 let superentity = made[ObjectIdentifier(superclass)]
             else { continue }
             superentity.subentities.insert(entity)
-            entity.inheritedProperties = superclass.properties.map { Self.property($0, of: superclass) }
+            entity.inheritedProperties = superclass.properties.map { Self.property($0, of: superclass, byName) }
         }
         entities = classes.compactMap { made[ObjectIdentifier($0)] }
     }
 
-    private static func entity(of modelClass: ModelClass) -> Schema.Entity {
+    private static func entity(of modelClass: ModelClass, _ classes: [String: ModelClass]) -> Schema.Entity {
         let entity = Schema.Entity(modelClass.name)
-        entity.storedProperties = modelClass.ownProperties.map { property($0, of: modelClass) }
+        entity.storedProperties = modelClass.ownProperties.map { property($0, of: modelClass, classes) }
         for property in modelClass.ownProperties where property.metadata?.isUnique == true {
             entity.uniquenessConstraints.append([property.name])
         }
@@ -38,7 +39,9 @@ struct SchemaBuilder {
         return entity
     }
 
-    private static func property(_ property: ModelProperty, of modelClass: ModelClass) -> any SchemaProperty {
+    private static func property(
+        _ property: ModelProperty, of modelClass: ModelClass, _ classes: [String: ModelClass]
+    ) -> any SchemaProperty {
         guard let destination = property.destination else { return attribute(property) }
         let stated = property.metadata as? Schema.Relationship
         let relationship = Schema.Relationship(
@@ -51,7 +54,7 @@ struct SchemaBuilder {
         relationship.valueType = property.valueType
         relationship.destination = ModelClass.name(of: destination)
         relationship.keypath = property.keyPath
-        let inverse = Inverses.inverse(of: property, in: modelClass)
+        let inverse = Inverses.find(property, in: modelClass, among: classes)
         relationship.inverseName = inverse?.name
         relationship.inverseKeyPath = inverse?.keyPath
         return relationship
@@ -134,7 +137,10 @@ enum Inverses {
     static func inverse(of property: ModelProperty, in modelClass: ModelClass) -> ModelProperty? {
         let key = Key(modelClass: ObjectIdentifier(modelClass), index: property.index)
         if let found = known.withLock({ $0[key] }) { return found }
-        let found = find(property, in: modelClass)
+        let classes = Dictionary(
+            ModelClass.reachable(from: [modelClass.type]).map { ($0.name, $0) },
+            uniquingKeysWith: { first, _ in first })
+        let found = find(property, in: modelClass, among: classes)
         known.withLock { $0[key] = .some(found) }
         return found
     }
@@ -146,13 +152,14 @@ enum Inverses {
 
     private static let known = Mutex<[Key: ModelProperty?]>([:])
 
-    private static func find(_ property: ModelProperty, in modelClass: ModelClass) -> ModelProperty? {
-        guard let destination = property.destination.map(ModelClass.of) else { return nil }
+    /// The inverse of a class's relationship in a schema with some classes, of which each takes the place of those with its name.
+    static func find(
+        _ property: ModelProperty, in modelClass: ModelClass, among classes: [String: ModelClass]
+    ) -> ModelProperty? {
+        guard let declared = property.destination.map(ModelClass.of) else { return nil }
+        let destination = classes[declared.name] ?? declared
         let (own, others) = (ends(of: modelClass), ends(of: destination))
         guard let end = own.first(where: { $0.name == property.name }) else { return nil }
-        let classes = Dictionary(
-            (ModelClass.reachable(from: [modelClass.type])).map { ($0.name, $0) },
-            uniquingKeysWith: { first, _ in first })
         let name = end.inverse(in: modelClass.name, own: own, others: others) { name, other in
             guard let one = classes[name], let other = classes[other] else { return false }
             return one.isKind(of: other)
