@@ -93,7 +93,7 @@
                     SetLiteralRewrite(),
                     RequestCastRewrite(), ClassForCoderRewrite(),
                     ModuleNameRewrite(), SelectorRewrite(), ExpectationWaitRewrite(), MainActorTestRewrite(),
-                    ExceptionTestRewrite(), ExceptionCatcherRewrite(cFiles),
+                    ExceptionTestRewrite(), RaisedExceptionRewrite(), ExceptionCatcherRewrite(cFiles),
                     RequiredInitializerRewrite(),
                     OverrideRewrite(), AmbiguousNameRewrite(), MigrationFunctionRewrite(),
                     DestinationClassRewrite(models: models),

@@ -67,11 +67,13 @@ extension EntityClasses {
         let known = keyPathClasses(of: entityClass)
         guard !known.isEmpty else { return }
         text.line()
-        text.block("extension \(entityClass.identifier): GeneratedManagedObject") { text in
+        text.block("extension \(entityClass.identifier): \(engineNames["GeneratedManagedObject"])") { text in
             text.block("public static func registerGeneratedKeyPaths()") { text in
                 for known in known {
                     for (path, name) in keyPaths(of: known) {
-                        text.line("KeyPathRegistry.register(\\\(known.identifier).\(path), as: \"\(name)\")")
+                        text.line(
+                            "\(engineNames["KeyPathRegistry"]).register(\\\(known.identifier).\(path), as: \"\(name)\")"
+                        )
                     }
                 }
             }

@@ -81,7 +81,8 @@ extension EntityClasses {
                         let type =
                             (property as? ModelAttribute).map(types.storedName) ?? type(of: property, in: entityClass)
                         let name = SwiftName.identifier(property.name)
-                        text.line("static let \(name) = ManagedProperty<\(type)>(\"\(property.name)\")")
+                        text.line(
+                            "static let \(name) = \(engineNames["ManagedProperty"])<\(type)>(\"\(property.name)\")")
                     }
                 }
             }

@@ -16,6 +16,7 @@ public struct EntityClasses: Sendable {
     /// The name of the model, for the first line of generated files.
     let modelName: String
     private let entities: ModelInheritance
+    let engineNames: EngineNames
 
     /// Creates the classes of a model that is compiled into a module, in the model's order of entities.
     ///
@@ -30,7 +31,9 @@ public struct EntityClasses: Sendable {
         }
         entities = inheritance
         self.modelName = modelName
-        types = SwiftType(classNames: Set(model.entities.compactMap(\.ownClassName)))
+        let classNames = Set(model.entities.compactMap(\.ownClassName))
+        types = SwiftType(classNames: classNames)
+        engineNames = EngineNames(besides: classNames)
         classes = model.entities.compactMap { entity in
             guard entity.codeGeneration != .manual, let name = entity.ownClassName else { return nil }
             let lineage = inheritance.lineage(of: entity.name)

@@ -269,24 +269,30 @@
                 rewritten(
                     """
                     import CoreData
-                    func f(r: NSFetchRequest<NSFetchRequestResult>) {
+                    func f(r: NSFetchRequest<NSFetchRequestResult>, s: NSPersistentStoreRequest) {
                         let a = Note.fetchRequest() as! NSFetchRequest<Note>
                         let b = r as! NSFetchRequest<Note>
-                        let c = r as? NSFetchRequest<Note>
+                        let c = s as? NSFetchRequest<Note>
+                        let d = r as? NSFetchRequest<Note>
                         inspect(r.copy() as! NSFetchRequest<Note>)
                         if let d = Note.fetchRequest() as? NSFetchRequest<Note> {}
                     }
                     """) == [
                         """
                         import CoreData
-                        func f(r: NSFetchRequest<NSFetchRequestResult>) {
+                        func f(r: NSFetchRequest<NSFetchRequestResult>, s: NSPersistentStoreRequest) {
                             let a = NSFetchRequest<Note>(entityName: Note.entity().name!)
                             #if canImport(ObjectiveC)
                             let b = r as! NSFetchRequest<Note>
                             #else
                             let b = NSFetchRequest<Note>(r)
                             #endif
-                            let c = r as? NSFetchRequest<Note>
+                            let c = s as? NSFetchRequest<Note>
+                            #if canImport(ObjectiveC)
+                            let d = r as? NSFetchRequest<Note>
+                            #else
+                            let d = Optional(NSFetchRequest<Note>(r))
+                            #endif
                             #if canImport(ObjectiveC)
                             inspect(r.copy() as! NSFetchRequest<Note>)
                             #else
@@ -362,6 +368,7 @@
                             of: (NSFetchRequestResult.self, .managedObjectIDResultType))
                         let c = make(of: NSFetchRequestResult.self)
                         if let d = Note.listFetchRequest() as? NSFetchRequest<NSManagedObject> { g(d) }
+                        guard let e = getFetchRequest() as? NSFetchRequest<NSFetchRequestResult> else { return }
                     }
                     """) == [
                         """
@@ -381,6 +388,48 @@
                             #else
                             if let d = Optional(NSFetchRequest<NSManagedObject>(Note.listFetchRequest())) { g(d) }
                             #endif
+                            #if canImport(ObjectiveC)
+                            guard let e = getFetchRequest() as? NSFetchRequest<NSFetchRequestResult> else { return }
+                            #else
+                            guard let e = Optional(NSFetchRequest<NSFetchRequestResult>(getFetchRequest())) else { return }
+                            #endif
+                        }
+                        """
+                    ])
+        }
+
+        @Test("An exception that is raised at once ends the program with its reason")
+        func raisedExceptions() {
+            #expect(
+                rewritten(
+                    """
+                    import Foundation
+                    func stop(_ reason: String) -> Never {
+                        NSException(name: .genericException, reason: reason, userInfo: nil).raise()
+                        fatalError("unreachable")
+                    }
+                    func check() {
+                        NSException(name: .genericException, reason: "unchecked", userInfo: nil).raise()
+                        let later = NSException(name: .genericException, reason: "a", userInfo: nil)
+                    }
+                    """) == [
+                        """
+                        import Foundation
+                        func stop(_ reason: String) -> Never {
+                            #if canImport(ObjectiveC)
+                            NSException(name: .genericException, reason: reason, userInfo: nil).raise()
+                            #else
+                            fatalError(String(describing: reason))
+                            #endif
+                            fatalError("unreachable")
+                        }
+                        func check() {
+                            #if canImport(ObjectiveC)
+                            NSException(name: .genericException, reason: "unchecked", userInfo: nil).raise()
+                            #else
+                            fatalError("unchecked")
+                            #endif
+                            let later = NSException(name: .genericException, reason: "a", userInfo: nil)
                         }
                         """
                     ])

@@ -165,6 +165,34 @@
                 ])
         }
 
+        @Test("An observer that a constant of a closure refers to")
+        func observersInClosures() {
+            let source = """
+                import CoreData
+                class Store {
+                    func observe() {
+                        perform { [weak self] in
+                            guard let strongSelf = self else { return }
+                            center.addObserver(strongSelf, selector: #selector(strongSelf.changed(note:)), name: .saved, object: nil)
+                            center.addObserver(self, selector: #selector(other.changed(note:)), name: .saved, object: nil)
+                        }
+                    }
+                    func changed(note: Notification) {}
+                }
+                """
+            let texts = rewritten(source)
+            #expect(
+                texts[0].contains(
+                    """
+                                #else
+                                center.addObserver(strongSelf, name: .saved, object: nil) { observer, notification in
+                                    observer.changed(note: notification)
+                                }
+                                #endif
+                                center.addObserver(self, selector: #selector(other.changed(note:)), name: .saved, object: nil)
+                    """))
+        }
+
         @Test("A constant with a selector, if only observers use it")
         func selectorConstants() {
             #expect(

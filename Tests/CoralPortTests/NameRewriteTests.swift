@@ -50,6 +50,17 @@
             #expect(rewritten(own) == [own])
         }
 
+        /// FFFoundation extends criteria in files with such an import: https://github.com/ffried/FFFoundation
+        @Test("An import that is added has the access level of that of Foundation")
+        func accessLevelsOfImports() {
+            let texts = rewritten(
+                "public import Foundation\n\nextension NSPredicate { public var isFolded: Bool { true } }\n",
+                "internal import Foundation\n\nvar request: URLRequest?\n")
+            #expect(texts[0].hasPrefix("public import CoreData\npublic import Foundation\n"))
+            #expect(
+                texts[1].contains("#if canImport(FoundationNetworking)\ninternal import FoundationNetworking\n#endif"))
+        }
+
         @Test("Times of Core Foundation are those of Foundation")
         func times() {
             let texts = rewritten(

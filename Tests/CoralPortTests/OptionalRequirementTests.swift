@@ -108,6 +108,31 @@
             #expect(texts[1] == use)
         }
 
+        @Test("Calls with labels are those of a function whose name a property has, too")
+        func propertiesOfTheSameName() {
+            let texts = rewritten(
+                """
+                @objc protocol D: AnyObject {
+                    @objc optional func graph(_ graph: Graph, inserted: Node)
+                    @objc optional func graph(_ graph: Graph, deleted: Node)
+                }
+                """,
+                """
+                class Watch {
+                    let graph: Graph
+                    weak var delegate: D?
+                    func insert(_ node: Node) {
+                        self.graph.count += 1
+                        (delegate as? D)?.graph?(self.graph, inserted: node)
+                        if delegate?.graph?(graph, deleted: node) == nil {}
+                    }
+                }
+                """)
+            #expect(texts[0].contains("extension D {\n    func graph(_ graph: Graph, inserted: Node) {}\n}"))
+            #expect(texts[1].contains("#else\n        (delegate as? D)?.graph(self.graph, inserted: node)\n"))
+            #expect(texts[1].contains("if delegate?.graph?(graph, deleted: node) == nil {}"))
+        }
+
         @Test("A class that conforms by an extension or another protocol may implement it")
         func conformances() {
             let texts = rewritten(

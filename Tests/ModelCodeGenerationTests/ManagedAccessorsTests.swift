@@ -154,6 +154,42 @@ import Testing
                     """)
         }
 
+        /// Graph, by CosmicMind, has classes of these names: https://github.com/CosmicMind/Graph/tree/master/Sources
+        @Test("A type of the module with the name of one of the engine's")
+        func namesOfTheEngine() throws {
+            let text = try accessors(
+                of: [
+                    "Property.swift":
+                        "import CoreData\nclass ManagedProperty: NSManagedObject { @NSManaged var name: String }",
+                    "Other.swift": "struct KeyPathRegistry {}\nenum Names { class ManagedKeyPaths {} }",
+                ]
+            ).text
+            #expect(text.contains(" = CoreData.ManagedProperty<String>(\"name\")"))
+            #expect(text.contains(" CoreData.KeyPathRegistry.register(\\Object.name"))
+            #expect(text.contains("class ManagedKeyPaths_ManagedProperty: CoreData.ManagedKeyPaths {"))
+        }
+
+        /// Brave's lists of filters: https://github.com/brave/brave-ios/tree/development/Sources/Data/models
+        @Test("The key paths of a class of the main actor are registered on any thread")
+        func classesOfActors() throws {
+            let text = try accessors(
+                of: [
+                    "Filter.swift":
+                        "import CoreData\n@MainActor public class Filter: NSManagedObject { @NSManaged var name: String }",
+                    "List.swift": "import CoreData\nfinal class List: Filter { @NSManaged var url: String }",
+                ]
+            ).text
+            for name in ["Filter", "List"] {
+                #expect(
+                    text.contains(
+                        """
+                                guard let type = type as? \(name).Type else { return }
+                                let register: @MainActor () -> Void = type._registerKeyPaths_\(name)
+                                unsafeBitCast(register, to: (() -> Void).self)()
+                        """))
+            }
+        }
+
         /// CoreDataModelDescription, by D. Anokhin: the classes of a test are nested in it.
         @Test("The types beside a nested class have their full names")
         func nestedClasses() throws {

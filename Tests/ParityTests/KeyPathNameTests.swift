@@ -27,6 +27,19 @@ private final class KeyPathTrilogy: KeyPathSaga {}
         #expect(name(\String.count) == nil)
     }
 
+    /// PredicateKit writes the elements of an array so, and removes `.self` from the text, in `NSFetchRequestBuilder.swift`:
+    /// https://github.com/ftchirou/PredicateKit
+    @Test func keyPathsOfValuesThemselvesHaveNames() {
+        #expect((\Double.self)._kvcKeyPathString == "self")
+        #expect((\KeyPathSaga.self)._kvcKeyPathString == "self")
+        #expect(NSSortDescriptor(keyPath: \String.self, ascending: false).key == "self")
+        #expect(NSExpression(forKeyPath: \String.self).keyPath == "self")
+        let sorted = (["b", "a"] as NSArray).sortedArray(using: [
+            NSSortDescriptor(keyPath: \String.self, ascending: true)
+        ])
+        #expect(sorted as? [String] == ["a", "b"])
+    }
+
     /// The key path of an inherited property, whose root is the subclass:
     /// https://developer.apple.com/documentation/foundation/nssortdescriptor/init(keypath:ascending:)
     @Test func keyPathsOfInheritedPropertiesHaveNames() {

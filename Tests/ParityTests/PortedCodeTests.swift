@@ -363,6 +363,21 @@ extension NSManagedObjectContext {
         thread.start()
         #expect(outcome.wait())
     }
+
+    /// Operation-iOS tells by the queue of an observer whether it is on that queue already, in `CoreDataContextObservable.swift`:
+    /// https://github.com/novasamatech/Operation-iOS
+    @Test func queuesAreEqualIfTheyAreIdentical() {
+        let (first, second) = (DispatchQueue(label: "a"), DispatchQueue(label: "a"))
+        #expect(first == first)
+        #expect(first != second)
+        let operations = OperationQueue()
+        operations.underlyingQueue = first
+        #expect(operations.underlyingQueue == first)
+        #expect(Set([first, second, first]).count == 2)
+        let (group, semaphore) = (DispatchGroup(), DispatchSemaphore(value: 0))
+        #expect(group == group)
+        #expect([semaphore: 1][semaphore] == 1)
+    }
 }
 
 /// What a thread has found.

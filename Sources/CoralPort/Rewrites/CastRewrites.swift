@@ -87,11 +87,24 @@
             return file.conditional(around: cast.value, replacing: cast.range, by: "Optional(\(type)(\(value)))")
         }
 
-        /// Whether an expression is the call of a method that returns a request, by its name. Other values may be of a class that has
-        /// more kinds of requests, and the cast then tells them apart.
+        /// Whether an expression is a parameter with the type of a request, or the call of a method that returns one, by its name. Other
+        /// values may be of a class that has more kinds of requests, and the cast then tells them apart.
         private static func returnsRequest(_ value: ExprSyntax) -> Bool {
-            let member = value.as(FunctionCallExprSyntax.self)?.calledExpression.as(MemberAccessExprSyntax.self)
-            return member?.declName.baseName.text.hasSuffix("etchRequest") == true
+            if let name = value.as(DeclReferenceExprSyntax.self)?.baseName.text {
+                let parameters =
+                    value.enclosing(FunctionDeclSyntax.self)?.signature.parameterClause.parameters
+                    ?? value.enclosing(InitializerDeclSyntax.self)?.signature.parameterClause.parameters
+                return parameters?.contains { parameter in
+                    let type = parameter.type.trimmedDescription
+                    return (parameter.secondName ?? parameter.firstName).text == name
+                        && type.hasPrefix("NSFetchRequest<") && type.hasSuffix(">")
+                } == true
+            }
+            let called = value.as(FunctionCallExprSyntax.self)?.calledExpression
+            let name =
+                called?.as(MemberAccessExprSyntax.self)?.declName.baseName
+                ?? called?.as(DeclReferenceExprSyntax.self)?.baseName
+            return name?.text.hasSuffix("etchRequest") == true
         }
 
         /// The request in `request.copy()`, whose type is `Any`: the request that replaces the cast is a copy too.

@@ -70,6 +70,34 @@
         }
     }
 
+    /// `NSException(name: name, reason: reason, userInfo: nil).raise()` ends the program with the reason outside Apple's platforms, as an
+    /// exception does there that nobody catches. Swift cannot catch it, so code after the statement does not expect to run.
+    struct RaisedExceptionRewrite: Rewrite {
+        func edits(in package: PackageIndex) -> PackageEdits {
+            package.edits(containing: ["NSException("]) { Visitor($0) }
+        }
+
+        private final class Visitor: FileEditVisitor {
+            override func visit(_ node: CodeBlockItemSyntax) -> SyntaxVisitorContinueKind {
+                guard let call = node.item.as(FunctionCallExprSyntax.self), call.arguments.isEmpty,
+                    let member = call.calledExpression.as(MemberAccessExprSyntax.self),
+                    member.declName.baseName.text == "raise",
+                    let exception = member.base?.as(FunctionCallExprSyntax.self),
+                    exception.calledExpression.trimmedDescription == "NSException",
+                    let reason = exception.arguments.first(where: { $0.label?.text == "reason" })?.expression
+                else { return .visitChildren }
+                let text = reason.trimmedDescription
+                let message =
+                    reason.is(StringLiteralExprSyntax.self)
+                    ? text : reason.is(NilLiteralExprSyntax.self) ? "\"NSException\"" : "String(describing: \(text))"
+                let edit = file.conditional(
+                    around: call, replacing: call.codeRange, by: "fatalError(\(message))")
+                if let edit { edits.append(edit) }
+                return edit == nil ? .visitChildren : .skipChildren
+            }
+        }
+    }
+
     /// The classes in files of Objective-C that catch exceptions, and the texts that are constants of these files.
     struct ExceptionCatchers {
         private(set) var classes: Set<String> = []

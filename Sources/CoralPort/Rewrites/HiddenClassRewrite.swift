@@ -1,14 +1,25 @@
 #if Macros
+    import ModelCodeGeneration
     import SwiftSyntax
 
     /// A property with `@NSManaged` of a private or generic class, or of one in a function, gets accessors elsewhere, which the build
     /// plugin cannot write: extensions and symbols of such a class have no names that another file can use.
     struct HiddenClassRewrite: Rewrite {
         func edits(in package: PackageIndex) -> PackageEdits {
-            package.edits(containing: ["@NSManaged"]) { Visitor($0) }
+            let names = EngineNames(besides: package.types)
+            return package.edits(containing: ["@NSManaged"]) { Visitor($0, names) }
         }
 
-        private final class Visitor: FileEditVisitor {
+        private final class Visitor: EditVisitor {
+            private let file: SourceFile
+            private let engineNames: EngineNames
+
+            init(_ file: SourceFile, _ engineNames: EngineNames) {
+                self.file = file
+                self.engineNames = engineNames
+                super.init()
+            }
+
             override func visit(_ node: VariableDeclSyntax) -> SyntaxVisitorContinueKind {
                 guard node.attributes.named("NSManaged") != nil, node.bindings.count == 1,
                     let binding = node.bindings.first, let type = binding.typeAnnotation?.type,
@@ -51,7 +62,7 @@
             private func accessors(of node: VariableDeclSyntax, _ name: String, _ type: TypeSyntax) -> String {
                 let wrapped = type.as(ImplicitlyUnwrappedOptionalTypeSyntax.self)?.wrappedType.trimmedDescription
                 let value = wrapped.map { $0 + "?" } ?? type.trimmedDescription
-                let property = "ManagedProperty<\(value)>(\"\(name.filter { $0 != "`" })\")[self]"
+                let property = "\(engineNames["ManagedProperty"])<\(value)>(\"\(name.filter { $0 != "`" })\")[self]"
                 let modifiers = node.modifiers.map { $0.trimmedDescription + " " }.joined()
                 let lines = [
                     "\(modifiers)var \(name): \(type.trimmedDescription) {", "    get { \(property) }",

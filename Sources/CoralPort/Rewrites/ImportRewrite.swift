@@ -2,7 +2,7 @@
     import ModelCodeGeneration
     import SwiftSyntax
 
-    /// Adds `import CoreData` to files that use its names, `import ManagedMacros` to files that use its macros, and a conditional
+    /// Adds `import CoreData` to files that use its names, with the access level of the file's import of Foundation, `import ManagedMacros` to files that use its macros, and a conditional
     /// import to files that load URLs or read XML. A file that uses the standard streams of C imports their module without the check
     /// of Swift 6 for global variables, which the C library of Apple's platforms passes.
     struct ImportRewrite: Rewrite {
@@ -41,8 +41,9 @@
         private func conditionalImport(
             of module: String, attribute: String = "", in file: SourceFile
         ) -> SourceEdit {
-            let lines = ["#if canImport(\(module))", "\(attribute)import \(module)", "#endif"]
             let imports = file.tree.statements.compactMap { $0.item.as(ImportDeclSyntax.self) }
+            let access = attribute.isEmpty ? Self.accessOfFoundation(imports) : ""
+            let lines = ["#if canImport(\(module))", "\(attribute)\(access)import \(module)", "#endif"]
             // `@preconcurrency` has no effect after an import of Foundation, which has the same declarations.
             if !attribute.isEmpty, let first = imports.first {
                 let start = first.codeRange.lowerBound
@@ -60,7 +61,7 @@
         static func edits(importing modules: [String], in file: SourceFile) -> [SourceEdit] {
             let imports = file.tree.statements.compactMap { $0.item.as(ImportDeclSyntax.self) }
             return modules.map { module in
-                let line = "import " + module
+                let line = (module == "CoreData" ? accessOfFoundation(imports) : "") + "import " + module
                 if let next = imports.first(where: { $0.path.trimmedDescription > module }) {
                     return SourceEdit(insertionAt(next.codeRange.lowerBound), line + file.lineBreak)
                 }
@@ -69,6 +70,13 @@
                 }
                 return SourceEdit(insertionAt(endOfHeader(of: file)), line + file.lineBreak + file.lineBreak)
             }
+        }
+
+        /// The access level with which a file imports Foundation, as `public `: the names of the other module are Foundation's on Apple's
+        /// platforms.
+        private static func accessOfFoundation(_ imports: [ImportDeclSyntax]) -> String {
+            let foundation = imports.first { $0.path.trimmedDescription == "Foundation" }
+            return (foundation?.modifiers ?? []).map { $0.trimmedDescription + " " }.joined()
         }
 
         private static func insertionAt(_ offset: Int) -> Range<Int> { offset..<offset }

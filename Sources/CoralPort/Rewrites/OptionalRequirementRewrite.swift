@@ -6,7 +6,8 @@
     ///
     /// That is the same where a missing method and one that does nothing cannot be distinguished: the function has no result, and the
     /// package only calls it, in statements. Others stay, and are listed. A function also stays if a class that conforms lacks it and
-    /// a subclass implements it: the default would be called there.
+    /// a subclass implements it: the default would be called there. A property of the same name has no labels: calls with labels are
+    /// those of the function, and the name alone is the property.
     struct OptionalRequirementRewrite: Rewrite {
         func edits(in package: PackageIndex) -> PackageEdits {
             var edits = PackageEdits()
@@ -138,8 +139,13 @@
 
         private let package: PackageIndex
         private var calls: [Call] = []
-        /// The names whose functions are not only called.
-        private var otherwiseUsed: Set<String> = []
+        /// The names that are used without a call, and the functions whose calls are more than statements.
+        private var usedNames: Set<String> = []
+        private var usedResults: Set<FunctionSignature> = []
+        /// The names in calls with a trailing closure, which does not state its label.
+        private var namesWithClosures: Set<String> = []
+        /// The names that properties have, too.
+        private var properties: Set<String> = []
         /// The classes that declare the functions.
         private var implementations: [FunctionSignature: Set<String>] = [:]
         /// What classes inherit, and what protocols refine, by name.
@@ -152,7 +158,10 @@
                 let visitor = Visitor(file, names: names, usesNames: names.contains(where: file.contains))
                 visitor.walk(file.tree)
                 inherited.merge(visitor.inherited) { $0.union($1) }
-                otherwiseUsed.formUnion(visitor.otherwiseUsed)
+                usedNames.formUnion(visitor.usedNames)
+                usedResults.formUnion(visitor.usedResults)
+                namesWithClosures.formUnion(visitor.namesWithClosures)
+                properties.formUnion(visitor.properties)
                 for (signature, type) in visitor.implementations {
                     implementations[signature, default: []].insert(type)
                 }
@@ -165,7 +174,12 @@
         /// Whether a function may become a requirement with a default implementation.
         func permit(_ requirement: OptionalRequirementRewrite.Requirement) -> Bool {
             let signature = requirement.signature
-            guard !otherwiseUsed.contains(signature.name) else { return false }
+            guard !usedResults.contains(signature), !namesWithClosures.contains(signature.name) else { return false }
+            if properties.contains(signature.name) {
+                guard signature.labels.contains(where: { !$0.isEmpty }) else { return false }
+            } else if usedNames.contains(signature.name) {
+                return false
+            }
             let conforming = requirement.owner.name.text
             return implementations[signature, default: []].allSatisfy { type in
                 type != conforming
@@ -213,7 +227,10 @@
             let names: Set<String>
             let usesNames: Bool
             var calls: [(signature: FunctionSignature, statement: Range<Int>, mark: Range<Int>)] = []
-            var otherwiseUsed: Set<String> = []
+            var usedNames: Set<String> = []
+            var usedResults: Set<FunctionSignature> = []
+            var namesWithClosures: Set<String> = []
+            var properties: Set<String> = []
             var implementations: [(FunctionSignature, String)] = []
             var inherited: [String: Set<String>] = [:]
 
@@ -241,7 +258,7 @@
                         implementations.append((FunctionSignature(function), type))
                     }
                     if let variable = member.decl.as(VariableDeclSyntax.self) {
-                        otherwiseUsed.formUnion(
+                        properties.formUnion(
                             variable.bindings.map(\.pattern.trimmedDescription).filter(names.contains))
                     }
                 }
@@ -288,8 +305,12 @@
 
             override func visit(_ node: DeclReferenceExprSyntax) -> SyntaxVisitorContinueKind {
                 // A call by the object itself, or a variable of the same name; a member's name is examined with the member.
-                if names.contains(node.baseName.text), node.parent?.is(OptionalChainingExprSyntax.self) == true {
-                    otherwiseUsed.insert(node.baseName.text)
+                let name = node.baseName.text
+                if names.contains(name), let chain = node.parent?.as(OptionalChainingExprSyntax.self) {
+                    if let call = chain.parent?.as(FunctionCallExprSyntax.self) {
+                        usedResults.insert(FunctionSignature(name: name, calledWith: call.arguments))
+                    }
+                    usedNames.insert(name)
                 }
                 return .visitChildren
             }
@@ -299,18 +320,21 @@
                     return
                 }
                 guard let chain = node.parent?.as(OptionalChainingExprSyntax.self),
-                    let call = chain.parent?.as(FunctionCallExprSyntax.self),
-                    call.trailingClosure == nil, call.additionalTrailingClosures.isEmpty,
-                    isStatement(call), let statement = statement(around: call)
+                    let call = chain.parent?.as(FunctionCallExprSyntax.self)
                 else {
-                    otherwiseUsed.insert(name)
+                    usedNames.insert(name)
                     return
                 }
-                calls.append(
-                    (
-                        FunctionSignature(name: name, calledWith: call.arguments), statement,
-                        chain.questionMark.codeRange
-                    ))
+                guard call.trailingClosure == nil else {
+                    namesWithClosures.insert(name)
+                    return
+                }
+                let signature = FunctionSignature(name: name, calledWith: call.arguments)
+                guard isStatement(call), let statement = statement(around: call) else {
+                    usedResults.insert(signature)
+                    return
+                }
+                calls.append((signature, statement, chain.questionMark.codeRange))
             }
 
             private func isStatement(_ call: FunctionCallExprSyntax) -> Bool {

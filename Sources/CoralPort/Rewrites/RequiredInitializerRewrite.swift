@@ -3,10 +3,10 @@
 
     /// `override init(entity:insertInto:)` becomes `override required init(entity:insertInto:)`, and likewise `init(context:)`
     /// and a coordinator's `init(managedObjectModel:)`: outside Apple's platforms the superclass requires them, and on Apple's
-    /// platforms the modifier is permitted. A `convenience init(context:)` of a managed object's class needs no `override` there, and
+    /// platforms the modifier is permitted. An `init(context:)` of a managed object's class needs no `override` there, and
     /// becomes required too, as does the `override init()` of a transformer or a migration policy. A transformer without `init()`
-    /// gets one that stops the program, as Objective-C's does where the class has no such initialiser. A class of stores with initialisers
-    /// of its own only gets its required one too.
+    /// gets one that stops the program, as Objective-C's does where the class has no such initialiser. A class of stores or of managed
+    /// objects with initialisers of its own only gets its required one too.
     struct RequiredInitializerRewrite: Rewrite {
         func edits(in package: PackageIndex) -> PackageEdits {
             package.edits(containing: ["init("]) { Visitor(package, $0) }
@@ -16,7 +16,12 @@
             private static let labels = [["entity", "insertInto"], ["context"], ["managedObjectModel"]]
             private static let transformers: Set<String> = ["ValueTransformer", "NSSecureUnarchiveFromDataTransformer"]
             /// The initialisers that Core Data calls for classes that it knows by name, which these inherit only where they declare none.
-            private static let missing: [(superclasses: Set<String>, labels: [String], parameters: [String])] = [
+            private typealias Missing = (superclasses: Set<String>, labels: [String], parameters: [String])
+            private static let ofManagedObjects: Missing = (
+                ["NSManagedObject"], ["entity", "insertInto"],
+                ["entity: NSEntityDescription", "insertInto context: NSManagedObjectContext?"]
+            )
+            private static let missing: [Missing] = [
                 (transformers, [], []),
                 (
                     ["NSAtomicStore", "NSIncrementalStore", "NSPersistentStore"],
@@ -38,9 +43,9 @@
 
             override func visit(_ node: ClassDeclSyntax) -> SyntaxVisitorContinueKind {
                 let superclass = node.inheritanceClause?.inheritedTypes.first?.type.trimmedDescription ?? ""
-                guard let missing = Self.missing.first(where: { $0.superclasses.contains(superclass) }) else {
-                    return .visitChildren
-                }
+                let managed = package.isManaged(node, module: module) ? Self.ofManagedObjects : nil
+                guard let missing = managed ?? Self.missing.first(where: { $0.superclasses.contains(superclass) })
+                else { return .visitChildren }
                 let initializers = node.memberBlock.initializers
                 guard !initializers.contains(where: { $0.labels == missing.labels }),
                     let designated = initializers.first(where: { !$0.modifiers.contains("convenience") })
@@ -75,11 +80,11 @@
                     let access = node.modifiers.first { ["private", "fileprivate"].contains($0.name.text) }
                     if let access { edits.append(SourceEdit(access.codeRange, "internal")) }
                 } else if labels == ["context"],
-                    parameters.first?.type.trimmedDescription == "NSManagedObjectContext",
-                    let convenience = node.modifiers.first(where: { $0.name.text == "convenience" }),
-                    isOfManagedClass(node)
+                    parameters.first?.type.trimmedDescription == "NSManagedObjectContext", isOfManagedClass(node)
                 {
-                    edits.append(SourceEdit(convenience.codeRange, "required convenience"))
+                    let word =
+                        node.modifiers.first(where: { $0.name.text == "convenience" })?.name ?? node.initKeyword
+                    edits.append(SourceEdit(word.codeRange, "required " + word.text))
                 }
                 return .visitChildren
             }

@@ -177,7 +177,8 @@
                 else { return nil }
                 let arguments = Array(call.arguments)
                 guard arguments.map({ $0.label?.text ?? "" }) == ["", "selector", "name", "object"],
-                    arguments[0].expression.trimmedDescription == "self",
+                    let owner = arguments[0].expression.as(DeclReferenceExprSyntax.self)?.baseName.text,
+                    owner == (Self.constant(of: selector) ?? "self"),
                     arguments[1].expression.trimmedDescription == selector
                 else { return nil }
                 let (name, object) = (
@@ -188,12 +189,12 @@
                 let other =
                     usesCoreData
                     ? [
-                        "\(center).addObserver(self, name: \(name), object: \(object)) { observer, \(method.parameter) in",
+                        "\(center).addObserver(\(owner), name: \(name), object: \(object)) { observer, \(method.parameter) in",
                         "    observer.\(method.call)", "}",
                     ]
                     : [
-                        "_ = \(center).addObserver(forName: \(name), object: \(object), queue: nil) { [weak self] \(method.parameter) in",
-                        "    self?.\(method.call)", "}",
+                        "_ = \(center).addObserver(forName: \(name), object: \(object), queue: nil) { [weak \(owner)] \(method.parameter) in",
+                        "    \(owner)?.\(method.call)", "}",
                     ]
                 return SourceEdit(
                     statement.codeRange,
@@ -207,6 +208,9 @@
             {
                 var method = Substring(text)
                 if method.hasPrefix("self.") { method = method.dropFirst(5) }
+                if let constant = Self.constant(of: "#selector(\(text))") {
+                    method = method.dropFirst(constant.count + 1)
+                }
                 if let type = enclosingType(node), method.hasPrefix(type) {
                     var rest = method.dropFirst(type.count)
                     if rest.first == "<", let end = rest.firstIndex(of: ">") { rest = rest[rest.index(after: end)...] }
@@ -223,6 +227,17 @@
                     return nil
                 }
                 return call(String(method), label: count == 0 ? nil : "_")
+            }
+
+            /// The constant for the object in `#selector(strongSelf.didSave(_:))`, which a closure writes that refers to itself weakly; nil for
+            /// `self`, a type, or a name alone.
+            private static func constant(of selector: String) -> String? {
+                guard selector.hasPrefix("#selector(") else { return nil }
+                let parts = selector.dropFirst("#selector(".count).split(separator: ".", maxSplits: 1)
+                guard parts.count == 2, parts[0] != "self", parts[0].first?.isLowercase == true,
+                    parts[0].allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" })
+                else { return nil }
+                return String(parts[0])
             }
 
             private func call(_ name: String, label: String?) -> (parameter: String, call: String) {

@@ -29,11 +29,19 @@ public enum KeyPathRegistry {
         names.register(keyPath, valueType: Value.self, as: name)
     }
 
-    /// The name of a registered key path, or of one composed of registered ones, such as `\Note.folder.title`; else
-    /// nil. Cost: one look-up; for a composed path, one comparison for each possible composition.
+    /// The name of a registered key path, or of one composed of registered ones, such as `\Note.folder.title`; `self` for
+    /// the key path of a value itself, `\Note.self`; else nil. Cost: one look-up; for a composed path, one comparison for
+    /// each possible composition.
     public static func name(of keyPath: AnyKeyPath) -> String? {
+        if isIdentity(keyPath) { return "self" }
         if let name = names.name(of: keyPath) { return name }
         return registerKeyPaths(from: type(of: keyPath).rootType) ? names.name(of: keyPath) : nil
+    }
+
+    private static func isIdentity(_ keyPath: AnyKeyPath) -> Bool {
+        let type = type(of: keyPath)
+        func identity<Root>(_: Root.Type) -> AnyKeyPath { \Root.self }
+        return type.rootType == type.valueType && keyPath == identity(type.rootType)
     }
 
     /// Registers the key paths of a class, and of the classes of their values. False if they are registered already,

@@ -7,6 +7,7 @@ struct ClassAccessors {
 
     private let owner: [String]
     private let isFinal: Bool
+    private let globalActor: String?
     private let members: [Member]
     /// The names of the properties that the class implements itself.
     private let ownProperties: [String]
@@ -14,17 +15,21 @@ struct ClassAccessors {
     private let optionalPaths: [(path: String, name: String)]
     /// The types of the class's properties by name.
     private let propertyTypes: [String: String]
+    private let engineNames: EngineNames
     /// The functions with `@NSManaged` that do not change a relationship, which are errors.
     let mistakes: [ManagedDeclarationMistake]
 
     init(
-        owner: [String], isFinal: Bool, members: [(offset: Int, declaration: ManagedDeclaration)],
-        ownProperties: [String], optionalPaths: [(path: String, name: String)], symbols: AccessorSymbols
+        owner: [String], isFinal: Bool, globalActor: String?, members: [(offset: Int, declaration: ManagedDeclaration)],
+        ownProperties: [String], optionalPaths: [(path: String, name: String)], symbols: AccessorSymbols,
+        engineNames: EngineNames
     ) {
+        self.engineNames = engineNames
         self.owner = owner
         self.ownProperties = ownProperties
         self.optionalPaths = optionalPaths
         self.isFinal = isFinal
+        self.globalActor = globalActor
         self.members = members.map { offset, declaration in
             let roles: [AccessorSymbols.Role] = [.getter, .setter, .function]
             let named = roles.compactMap { role in symbols[offset, role].map { (role, $0) } }
@@ -67,9 +72,16 @@ struct ClassAccessors {
             writeKeyPaths(to: &text)
         }
         text.line()
-        text.block("final class ManagedKeyPaths_\(flatName): ManagedKeyPaths") { text in
+        text.block("final class ManagedKeyPaths_\(flatName): \(engineNames["ManagedKeyPaths"])") { text in
             text.block("override class func register(of type: NSManagedObject.Type)") { text in
-                text.line("(type as? \(typeName).Type)?.\(registration)()")
+                guard let globalActor else {
+                    text.line("(type as? \(typeName).Type)?.\(registration)()")
+                    return
+                }
+                // Names do not depend on the actor, and are registered on any thread. Only a function of the actor can form key paths.
+                text.line("guard let type = type as? \(typeName).Type else { return }")
+                text.line("let register: \(globalActor) () -> Void = type.\(registration)")
+                text.line("unsafeBitCast(register, to: (() -> Void).self)()")
             }
         }
         text.line()
@@ -81,7 +93,9 @@ struct ClassAccessors {
                 guard case .property(let type) = member.declaration.kind else { continue }
                 let name = member.declaration.name
                 let value = ManagedDeclaration.valueType(type)
-                text.line("static let \(SwiftName.identifier(name)) = ManagedProperty<\(value)>(\"\(name)\")")
+                text.line(
+                    "static let \(SwiftName.identifier(name)) = \(engineNames["ManagedProperty"])<\(value)>(\"\(name)\")"
+                )
             }
         }
     }
@@ -116,7 +130,7 @@ struct ClassAccessors {
         let root = isFinal ? typeName : "Object"
         let managed = properties.filter { !$0.declaration.isPrivate }.map(\.declaration.name)
         let paths = (managed + ownProperties).map { (SwiftName.identifier($0), $0) } + optionalPaths
-        let registrations = paths.map { "KeyPathRegistry.register(\\\(root).\($0), as: \"\($1)\")" }
+        let registrations = paths.map { "\(engineNames["KeyPathRegistry"]).register(\\\(root).\($0), as: \"\($1)\")" }
         text.block("fileprivate static func \(registration)()") { text in
             guard !registrations.isEmpty, !isFinal else {
                 for line in registrations { text.line(line) }

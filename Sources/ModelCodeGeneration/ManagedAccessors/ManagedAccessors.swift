@@ -41,11 +41,11 @@ package struct ManagedAccessors {
             let members = byOwner[owner] ?? []
             classes.append(
                 ClassAccessors(
-                    owner: owner, isFinal: types[owner]?.isFinal ?? false,
+                    owner: owner, isFinal: types[owner]?.isFinal ?? false, globalActor: types.globalActor(of: owner),
                     members: members.sorted { $0.offset < $1.offset }.map { ($0.offset, $0.element) },
                     ownProperties: ownProperties[owner] ?? [],
                     optionalPaths: Self.optionalPaths(of: owner, byOwner.mapValues { $0.map(\.element) }, types),
-                    symbols: symbols))
+                    symbols: symbols, engineNames: types.engineNames))
         }
         self.classes = classes
         self.mistakes = mistakes + classes.flatMap(\.mistakes)

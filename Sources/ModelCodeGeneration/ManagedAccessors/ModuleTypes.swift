@@ -3,6 +3,7 @@ struct ModuleTypes {
     private let types: [[String]: SwiftDeclarations.TypeDeclaration]
     /// The paths of the types that are needed, the outermost first.
     private let needed: [[String]]
+    let engineNames: EngineNames
 
     init(_ files: [SwiftDeclarations], for declarations: [ManagedDeclaration]) {
         let types = files.flatMap(\.types).reduce(into: [:]) { types, type in
@@ -24,6 +25,7 @@ struct ModuleTypes {
             }
         }
         self.types = types
+        engineNames = EngineNames(besides: Set(byName.keys))
         self.needed = needed.sorted { $0.lexicographicallyPrecedes($1) }
     }
 
@@ -37,6 +39,11 @@ struct ModuleTypes {
         else { return false }
         let superclass = rest[rest.index(after: colon)...].split { ",{".contains($0) }.first ?? ""
         return superclass.split { ". ".contains($0) }.last == "NSManagedObject"
+    }
+
+    /// The attribute of the global actor that isolates a class, its own or a superclass's.
+    func globalActor(of path: [String]) -> String? {
+        ([path] + superclasses(of: path)).lazy.compactMap { types[$0]?.globalActor }.first
     }
 
     private static func names(in text: String) -> [String] {

@@ -15,6 +15,8 @@ struct SwiftDeclarations {
         let isPrivate: Bool
         /// Whether all properties have keys on Apple's platforms, by `@objcMembers`.
         let exposesMembers: Bool
+        /// The attribute of the global actor that isolates the members, such as `@MainActor`, by its name.
+        var globalActor: String?
     }
 
     /// A property that its class implements itself.
@@ -179,6 +181,7 @@ struct SwiftDeclarations {
         let access = modifiers.first(where: Self.accessWords.contains)
         let isFinal = modifiers.contains("final")
         let exposesMembers = modifiers.contains("@objcMembers")
+        let globalActor = modifiers.first { $0.hasPrefix("@") && $0.hasSuffix("Actor") }
         let rest = statementUntilBody()
         modifiers = []
         guard text() == "{" else { return }
@@ -187,7 +190,8 @@ struct SwiftDeclarations {
         types.append(
             TypeDeclaration(
                 kind: kind, path: path, rest: rest, isFinal: isFinal,
-                isPrivate: ["private", "fileprivate"].contains(access), exposesMembers: exposesMembers))
+                isPrivate: ["private", "fileprivate"].contains(access), exposesMembers: exposesMembers,
+                globalActor: globalActor))
     }
 
     /// The text between a type's name and its body, on one line or several.
