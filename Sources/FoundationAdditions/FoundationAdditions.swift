@@ -7,7 +7,6 @@ import Foundation
 // - `ValueTransformer` and its registry, and `UndoManager`.
 // - `KeyValueObserving`: the names of key-value observing, and the observation of a `Progress`.
 // - `ProgramClasses`: the classes of the program by a name without a module, as Objective-C's runtime finds them.
-// - `Decimal+Double`: conversions between decimals, doubles and `NSNumber` that keep the digits.
 // - `LocalPort`: ports within the process.
 // - This file: names, and the folders of groups.
 //

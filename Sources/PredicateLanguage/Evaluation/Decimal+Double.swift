@@ -46,6 +46,7 @@ extension Decimal {
 
     /// The double nearest to the decimal. Foundation's own conversion may differ in the last bit.
     package var nearestDouble: Double {
+        if isNaN { return .nan }
         if let (digits, exponent) = DecimalParts.parts(of: self) {
             // Both operands are exact as doubles, so that the division or multiplication rounds only once.
             if exponent < 0 { return digits / DecimalParts.powers[-exponent] }

@@ -139,10 +139,3 @@ extension PredicateValue {
         return Decimal(string: "\(right)").map { compare(left, $0) } ?? .unordered
     }
 }
-
-extension Decimal {
-    /// The double nearest to the exact value. Foundation's own conversion may differ by one unit in the last place.
-    var nearestDouble: Double {
-        Double(description) ?? .nan
-    }
-}
