@@ -64,6 +64,42 @@ import class FoundationAdditions.NSSortDescriptor
         #expect(codes == [["new", "stored"], ["new", "stored"]])
     }
 
+    /// Values are cleared before rows exchange them; those of other columns stay.
+    @Test(arguments: RowStoreTests.types) func `a save keeps the unique values that it does not change`(type: String)
+        throws
+    {
+        let person = NotesModel.entity(
+            "Person", ["first", "last", "email", "code"].map { NotesModel.attribute($0, .stringAttributeType) })
+        person.uniquenessConstraints = [["first", "last"], ["email"], ["code"]]
+        let model = NSManagedObjectModel()
+        model.entities = [person]
+        let stack = try TestStack(model: model, type: type)
+        let context = stack.context()
+        let people = ["a", "b"].map { name in
+            context.insert("Person", ["first": "1\(name)", "last": "x", "email": "\(name)@x", "code": name])
+        }
+        try context.save()
+        func values() throws -> [[String?]] {
+            let fresh = stack.context()
+            return people.map { person in
+                let object = fresh.object(with: person.objectID)
+                return ["first", "last", "email", "code"].map { object.value(forKey: $0) as? String }
+            }
+        }
+        people[0].setValue("1b", forKey: "first")
+        people[1].setValue("y", forKey: "last")
+        try context.save()
+        #expect(try values() == [["1b", "x", "a@x", "a"], ["1b", "y", "b@x", "b"]])
+        people[0].setValue("new@x", forKey: "email")
+        people[1].setValue("new", forKey: "code")
+        try context.save()
+        #expect(try values() == [["1b", "x", "new@x", "a"], ["1b", "y", "b@x", "new"]])
+        people[0].setValue("b@x", forKey: "email")
+        people[1].setValue("new@x", forKey: "email")
+        try context.save()
+        #expect(try values() == [["1b", "x", "b@x", "a"], ["1b", "y", "new@x", "new"]])
+    }
+
     @Test(arguments: RowStoreTests.types) func `two rows of one plan cannot have equal values`(type: String) throws {
         let bench = try bench(type)
         let error = #expect(throws: SaveConflicts.self) {

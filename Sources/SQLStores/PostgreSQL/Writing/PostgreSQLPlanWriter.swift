@@ -246,7 +246,8 @@
         ) throws {
             // A single row cannot exchange values with another.
             guard groups.reduce(0, { $0 + $1.changes.count }) > 1 else { return }
-            var touched: [String: (entity: SQLEntity, keys: [Int64], columns: Set<String>)] = [:]
+            // The keys by column: a column of a row that keeps its value is not written again.
+            var touched: [String: (entity: SQLEntity, rows: Int, keys: [String: [Int64]])] = [:]
             for group in groups {
                 let entity = try schema.requireEntity(group.entity)
                 let constrained = UniqueValues.slots(of: entity)
@@ -254,16 +255,15 @@
                 for update in group.changes {
                     let columns = update.slots.filter(constrained.contains).compactMap { entity.columns[$0]?.name }
                     guard !columns.isEmpty, update.checksVersion else { continue }
-                    touched[entity.table, default: (entity, [], [])].keys.append(update.key)
-                    touched[entity.table]?.columns.formUnion(columns)
+                    touched[entity.table, default: (entity, 0, [:])].rows += 1
+                    for column in columns { touched[entity.table]?.keys[column, default: []].append(update.key) }
                 }
             }
-            // With one column every row of the statement gets a new value.
-            for (_, rows) in touched.sorted(by: { $0.key < $1.key }) where rows.keys.count > 1 {
-                for column in rows.columns.sorted() {
+            for (_, table) in touched.sorted(by: { $0.key < $1.key }) where table.rows > 1 {
+                for (column, keys) in table.keys.sorted(by: { $0.key < $1.key }) {
                     try send(
-                        RowStatements(entity: rows.entity).clearing([column]),
-                        [.array(PostgreSQLArray(rows.keys.sorted()))], by: pipeline)
+                        RowStatements(entity: table.entity).clearing(column),
+                        [.array(PostgreSQLArray(keys.sorted()))], by: pipeline)
                 }
             }
         }

@@ -95,9 +95,9 @@
             "SELECT Z_PK, \(SQLAssignment.storedVersion) FROM \(entity.table) WHERE Z_PK = ANY($1) ORDER BY Z_PK FOR UPDATE"
         }
 
-        /// Sets columns to NULL. Parameter: keys.
-        func clearing(_ columns: [String]) -> String {
-            "UPDATE \(entity.table) SET \(columns.map { "\($0) = NULL" }.joined(separator: ", ")) WHERE Z_PK = ANY($1)"
+        /// Sets a column to NULL. Parameter: keys.
+        func clearing(_ column: String) -> String {
+            "UPDATE \(entity.table) SET \(column) = NULL WHERE Z_PK = ANY($1)"
         }
     }
 
