@@ -41,14 +41,14 @@ struct UniqueValues {
     }
 
     /// - Parameter search: Called once for each entity and constraint of which the plan writes values.
-    func conflicts(_ search: Search) rethrows -> [SaveConflicts.Taken] {
+    func conflicts(_ search: Search) throws -> [SaveConflicts.Taken] {
         var taken: [SaveConflicts.Taken] = []
         var claimed: [String: [[Data]: ObjectKey]] = [:]
         for (entity, changes) in rows {
             for constraint in Self.constraints(of: entity) {
                 let wanted = changes.filter { change in
                     (change.slots.map { !$0.isDisjoint(with: constraint.slots) } ?? true)
-                        && !constraint.slots.contains { change.values[$0].isNull }
+                        && !constraint.slots.contains { change.values[$0].isStoredAsNull }
                 }
                 guard !wanted.isEmpty else { continue }
                 let found = try search(entity, constraint, wanted, leaving(constraint, of: entity))
@@ -58,7 +58,9 @@ struct UniqueValues {
                 for (index, change) in wanted.enumerated() {
                     let own = ObjectKey(
                         store: store, entity: UInt16(truncatingIfNeeded: entity.entity.index), number: change.key)
-                    let parts = constraint.slots.map { UniqueValues.bytes(of: change.values[$0]) }
+                    let parts = try constraint.slots.map {
+                        try UniqueValues.bytes(of: change.values[$0], coding: entity.entity.slots[$0].coding)
+                    }
                     if let holder = found[index] ?? claimed[name]?[parts] {
                         taken.append(
                             SaveConflicts.Taken(
@@ -104,18 +106,36 @@ struct UniqueValues {
         return keys
     }
 
-    /// The value as bytes, by which values are compared as in the database.
-    private static func bytes(of value: Value) -> Data {
+    /// The value as bytes, by which values of one slot are compared as in the database.
+    private static func bytes(of value: Value, coding: TransformableAttribute?) throws -> Data {
+        func bytes(_ number: Double) -> Data {
+            // The two zeros are equal.
+            withUnsafeBytes(of: number == 0 ? 0 : number) { Data($0) }
+        }
         switch value {
-        case .integer(let number): withUnsafeBytes(of: Double(number)) { Data($0) }
-        case .real(let number): withUnsafeBytes(of: number) { Data($0) }
-        case .decimal(let number): withUnsafeBytes(of: number.nearestDouble) { Data($0) }
-        case .string(let text): Data(text.utf8)
-        case .data(let data): data
-        case .uuid(let uuid): withUnsafeBytes(of: uuid.uuid) { Data($0) }
-        case .reference(let key): withUnsafeBytes(of: key.number) { Data($0) }
-        case .object(let box): Data("\(box.value)".utf8)
-        case .null: Data()
+        case .integer(let number): return withUnsafeBytes(of: number) { Data($0) }
+        case .real(let number): return bytes(number)
+        case .decimal(let number): return bytes(number.nearestDouble)
+        case .string(let text): return Data(text.utf8)
+        case .data(let data): return data
+        case .uuid(let uuid): return withUnsafeBytes(of: uuid.uuid) { Data($0) }
+        case .reference(let key): return withUnsafeBytes(of: key.number) { Data($0) }
+        case .object(let box):
+            if let url = box.value as? URL { return Data(url.absoluteString.utf8) }
+            return try coding?.encode(box) ?? Data("\(box.value)".utf8)
+        case .null: return Data()
+        }
+    }
+}
+
+extension Value {
+    /// Whether the database has NULL for the value, which equals no other one. A number that is not one is stored so too.
+    fileprivate var isStoredAsNull: Bool {
+        switch self {
+        case .null: true
+        case .real(let number): number.isNaN
+        case .decimal(let number): number.isNaN
+        default: false
         }
     }
 }

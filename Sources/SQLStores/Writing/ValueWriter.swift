@@ -71,6 +71,23 @@ struct ValueWriter {
         return position + 2
     }
 
+    /// Whether each row with a value has a file of its own.
+    func needsFile(_ value: Value, for target: Target) throws -> Bool {
+        guard externalData != nil, target.hasStorageByte else { return false }
+        switch value {
+        case .data(let data): return data.count >= ExternalData.threshold
+        case .object(let box) where !(box.value is MissingFileValue):
+            return try target.coding.map { try $0.encode(box).count >= ExternalData.threshold } ?? false
+        default: return false
+        }
+    }
+
+    /// Removes the files that were created after the first ones, because the row for which they were created is not written.
+    mutating func removeFiles(after count: Int) {
+        externalData?.remove(filesMade[count...])
+        filesMade.removeSubrange(count...)
+    }
+
     private mutating func bind(
         _ data: Data, to target: Target, of statement: some SQLBinding, at position: Int
     ) throws {
@@ -166,6 +183,11 @@ struct OwnDerivations {
 
     /// The slots that are computed, ascending.
     var slots: [Int] { rules.map(\.slot) }
+
+    /// The slots that are computed when other slots change.
+    func slots(from changed: Set<Int>) -> [Int] {
+        rules.filter { $0.derivation == .now || $0.source.map(changed.contains) == true }.map(\.slot)
+    }
 
     /// Computes the values, and returns those that differ from the present ones.
     func apply(to values: inout ContiguousArray<Value>, now: Double) -> [(slot: Int, value: Value)] {

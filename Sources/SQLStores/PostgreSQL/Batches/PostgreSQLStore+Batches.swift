@@ -115,64 +115,73 @@
                     isEnd = true
                 }
                 guard chunk.count == Self.chunk || isEnd && !chunk.isEmpty else { continue }
-                try insert(chunk, derivations, reserve: reserve, keys: &keys)
+                try insert(Array(zip(try reserve(chunk.count), chunk)), keys: &keys)
                 chunk = []
             }
             return keys
         }
 
-        private func insert(
-            _ rows: [BatchRows.Row], _ derivations: OwnDerivations, reserve: (Int) throws -> ClosedRange<Int64>,
-            keys: inout [ObjectKey]
-        ) throws {
-            let numbers = Array(try reserve(rows.count))
-            var plan = SavePlan()
-            plan.inserts = [
-                SavePlan.Group(
-                    entity: batch.content.model.orderedEntities[entity.entity.index],
-                    changes: ContiguousArray(zip(numbers, rows).map { SavePlan.Insert(key: $0, values: $1.values) }))
-            ]
-            var holders: [Int64: SaveConflicts.Taken] = [:]
-            if !UniqueValues.slots(of: entity).isEmpty {
-                let finder = PostgreSQLConflictFinder(
-                    content: batch.content, store: batch.store, connection: batch.connection)
-                for taken in try finder.taken(by: plan) where holders[taken.key] == nil { holders[taken.key] = taken }
-            }
-            let new = plan.inserts[0].changes.filter { holders[$0.key] == nil }
-            if !new.isEmpty {
-                var columns = ColumnArrays(entity, slots: entity.storedSlots, schema: batch.schema, capacity: new.count)
-                for change in new { try columns.append(change.values, key: change.key) }
-                try batch.connection.execute(
-                    RowStatements(entity: entity).insertion(columns.names),
-                    [.array(PostgreSQLArray(new.lazy.map(\.key)))] + columns.values)
-                batch.record { $0.insert(entity, keys: new.lazy.map(\.key)) }
-            }
-            for (number, row) in zip(numbers, rows) {
-                guard let taken = holders[number] else {
+        private func insert(_ rows: [(number: Int64, row: BatchRows.Row)], keys: inout [ObjectKey]) throws {
+            let conflicts = try conflicts(of: rows)
+            try insertAll(rows.filter { conflicts[$0.number] == nil })
+            var changed: Set<ObjectKey> = []
+            for (number, row) in rows {
+                guard let taken = conflicts[number] else {
                     keys.append(
                         ObjectKey(
                             store: batch.store, entity: UInt16(truncatingIfNeeded: entity.entity.index), number: number)
                     )
                     continue
                 }
-                if let key = try resolveConflict(row, taken, derivations) { keys.append(key) }
+                // A row that was not inserted holds no values after all, and a changed one holds others.
+                if rows.count > 1,
+                    taken.contains(where: { conflicts[$0.holder.number] != nil || changed.contains($0.holder) })
+                {
+                    let count = keys.count
+                    try insert([(number, row)], keys: &keys)
+                    changed.formUnion(keys[count...])
+                } else if let key = try resolveConflict(row, taken[0]) {
+                    keys.append(key)
+                    changed.insert(key)
+                }
             }
         }
 
-        private func resolveConflict(
-            _ row: BatchRows.Row, _ taken: SaveConflicts.Taken, _ derivations: OwnDerivations
-        ) throws -> ObjectKey? {
-            guard try policy.updatesExistingRow(of: entity.entity, with: taken.constraint) else { return nil }
-            let all = policy == .overwriteMergePolicyType ? entity.storedSlots : row.slots + derivations.slots
-            let slots = Set(all).filter { entity.columns[$0] != nil }.sorted()
-            var columns = ColumnArrays(entity, slots: slots, schema: batch.schema, capacity: 1)
-            try columns.append(row.values, key: taken.holder.number)
+        /// The unique values that other rows have, by the key of the new row.
+        private func conflicts(of rows: [(number: Int64, row: BatchRows.Row)]) throws -> [Int64: [SaveConflicts.Taken]]
+        {
+            guard !UniqueValues.slots(of: entity).isEmpty else { return [:] }
+            var plan = SavePlan()
+            plan.inserts = [
+                SavePlan.Group(
+                    entity: batch.content.model.orderedEntities[entity.entity.index],
+                    changes: ContiguousArray(rows.map { SavePlan.Insert(key: $0.number, values: $0.row.values) }))
+            ]
+            let finder = PostgreSQLConflictFinder(
+                content: batch.content, store: batch.store, connection: batch.connection)
+            return Dictionary(grouping: try finder.taken(by: plan), by: \.key)
+        }
+
+        private func insertAll(_ rows: [(number: Int64, row: BatchRows.Row)]) throws {
+            guard !rows.isEmpty else { return }
+            var columns = ColumnArrays(entity, slots: entity.storedSlots, schema: batch.schema, capacity: rows.count)
+            for (number, row) in rows { try columns.append(row.values, key: number) }
             try batch.connection.execute(
-                RowStatements(entity: entity).update(columns.names, checksVersion: false),
-                [.array(PostgreSQLArray([taken.holder.number])), .array(PostgreSQLArray([0]))] + columns.values)
-            if let own = batch.schema.entity(at: Int(taken.holder.entity)) {
-                batch.record { $0.update(own, key: taken.holder.number, slots: slots) }
-            }
+                RowStatements(entity: entity).insertion(columns.names),
+                [.array(PostgreSQLArray(rows.lazy.map(\.number)))] + columns.values)
+            batch.record { $0.insert(entity, keys: rows.lazy.map(\.number)) }
+        }
+
+        private func resolveConflict(_ row: BatchRows.Row, _ taken: SaveConflicts.Taken) throws -> ObjectKey? {
+            guard try policy.updatesExistingRow(of: entity.entity, with: taken.constraint) else { return nil }
+            let held = try HeldRow(
+                of: taken.holder, in: batch.schema, gets: row, of: entity, policy: policy, now: now)
+            var columns = ColumnArrays(held.entity, slots: held.slots, schema: batch.schema, capacity: 1)
+            try columns.append(held.values, key: held.key)
+            try batch.connection.execute(
+                RowStatements(entity: held.entity).update(columns.names, checksVersion: false),
+                [.array(PostgreSQLArray([held.key])), .array(PostgreSQLArray([0]))] + columns.values)
+            batch.record { $0.update(held.entity, key: held.key, slots: held.slots) }
             return taken.holder
         }
     }

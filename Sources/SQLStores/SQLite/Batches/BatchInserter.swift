@@ -39,15 +39,17 @@ struct BatchInserter {
         var keys: [ObjectKey] = []
         while var row = try rows.next() {
             _ = derivations.apply(to: &row.values, now: now)
+            let fileCount = values.filesMade.count
             statement.bind(last + 1, at: 1)
             statement.bind(entity.number, at: 2)
-            try bind(row.values, slots: written, to: statement, at: 3)
+            try bind(row.values, of: entity, slots: written, to: statement, at: 3)
             do {
                 try statement.run()
                 last += 1
                 keys.append(key(last, entity))
                 batch.history?.changes.insert(entity, key: last)
             } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_CONSTRAINT_UNIQUE {
+                values.removeFiles(after: fileCount)
                 if let key = try resolveConflict(row, newKey: last + 1, error) { keys.append(key) }
             }
         }
@@ -61,7 +63,7 @@ struct BatchInserter {
     }
 
     private mutating func bind(
-        _ row: ContiguousArray<Value>, slots: [Int], to statement: SQLStatement, at first: Int
+        _ row: ContiguousArray<Value>, of entity: SQLEntity, slots: [Int], to statement: SQLStatement, at first: Int
     ) throws {
         var position = first
         for slot in slots {
@@ -80,25 +82,20 @@ struct BatchInserter {
         var writer = ValueWriter(schema: batch.schema, externalData: nil)
         guard let taken = try finder.conflict(key: newKey, values: row.values, writer: &writer, in: batch.database)
         else { throw error }
-        return try policy.updatesExistingRow(of: entity.entity, with: taken.constraint)
-            ? update(taken.holder, with: row) : nil
+        guard try policy.updatesExistingRow(of: entity.entity, with: taken.constraint) else { return nil }
+        try update(HeldRow(of: taken.holder, in: batch.schema, gets: row, of: entity, policy: policy, now: now))
+        return taken.holder
     }
 
-    private mutating func update(_ holder: ObjectKey, with row: BatchRows.Row) throws -> ObjectKey {
-        let all = policy == .overwriteMergePolicyType ? written : row.slots + derivations.slots
-        let slots = Set(all).filter { entity.columns[$0] != nil }.sorted()
-        let columns = slots.compactMap { entity.columns[$0] }
-        try batch.noteFiles(in: columns, of: entity, keys: [holder.number])
-        let statement = try SQLStatement(entity.update(of: slots), in: batch.database)
+    private mutating func update(_ held: HeldRow) throws {
+        let columns = held.slots.compactMap { held.entity.columns[$0] }
+        try batch.noteFiles(in: columns, of: held.entity, keys: [held.key])
+        let statement = try SQLStatement(held.entity.update(of: held.slots), in: batch.database)
         defer { statement.finish() }
-        try bind(row.values, slots: slots, to: statement, at: 1)
-        statement.bind(holder.number, at: entity.columnNames(of: slots).count + 1)
+        try bind(held.values, of: held.entity, slots: held.slots, to: statement, at: 1)
+        statement.bind(held.key, at: held.entity.columnNames(of: held.slots).count + 1)
         try statement.run()
-        let index = Int(holder.entity)
-        if let own = batch.schema.entity(at: index) {
-            batch.history?.changes.update(own, key: holder.number, slots: slots)
-        }
-        return holder
+        batch.history?.changes.update(held.entity, key: held.key, slots: held.slots)
     }
 }
 
