@@ -32,6 +32,11 @@ struct BatchAssignments {
                     throw CocoaError(
                         .coreData, "The entity “\(entity.entity.name)” has no attribute “\(name)” to update.")
                 }
+                guard entity.columns[slot]?.hasStorageByte != true else {
+                    throw CocoaError(
+                        .coreData,
+                        "“\(name)” cannot be computed by a batch update, because its values may be in files.")
+                }
                 sources[slot] = .expression(
                     try Self.fragment(expression, slot: slot, of: entity, compiler: compiler, store: store))
             } else {
@@ -60,7 +65,9 @@ struct BatchAssignments {
             let before = writer.subject.scope.from.text
             let value = try writer.value(expression.node)
             let slotKind = entity.entity.slots[slot].kind
-            guard writer.subject.scope.from.text == before, let kind = SQLKind(slotKind),
+            let column = value.columnPlace?.column
+            let isInFiles = entity.columns.contains { $0?.hasStorageByte == true && $0?.name == column }
+            guard writer.subject.scope.from.text == before, !isInFiles, let kind = SQLKind(slotKind),
                 kind == value.kind || (kind.isNumber && value.kind.isNumber)
             else { throw PredicateRefusal(.mixedKinds, expression.node) }
             return value.sql
@@ -107,7 +114,8 @@ struct BatchUpdater<Transaction: RowTransaction> {
     mutating func update(
         _ selection: BatchSelection, assignments: BatchAssignments, returnsKeys: Bool
     ) throws -> (keys: [ObjectKey], count: Int) {
-        let columns = assignments.sources.compactMap { entity.columns[$0.slot] }
+        let all = try assignments.sources + derived(of: entity, from: assignments)
+        let columns = all.compactMap { entity.columns[$0.slot] }
         let subentities = try entity.entity.subtree.dropFirst().compactMap(batch.schema.entity(at:)).filter {
             try !derived(of: $0, from: assignments).isEmpty
         }
@@ -115,25 +123,23 @@ struct BatchUpdater<Transaction: RowTransaction> {
             returnsKeys || batch.recordsHistory || batch.dialect.numbersParameters
             || columns.contains(where: \.hasStorageByte) || !subentities.isEmpty
         var keys: [ObjectKey] = []
-        let rows: SQLRestriction
-        let arguments: [ColumnValue]
+        let count: Int
         if !needsKeys, let selected = try selection.statement(in: batch) {
-            rows = .text("Z_PK IN (\(selected.sql))")
-            arguments = selected.arguments
+            count = try run(
+                all, of: entity, with: [.versionIncrement()], rows: .text("Z_PK IN (\(selected.sql))"),
+                selected.arguments)
         } else {
             keys = try selection.keys(of: entity, in: batch)
             let numbers = keys.map(\.number)
             try batch.noteFiles(in: columns, of: entity, keys: numbers)
-            rows = .keys
-            arguments = [.text(batch.dialect.value(of: numbers))]
+            count = try run(all, of: entity, with: [.versionIncrement()], keys: numbers)
         }
-        let all = try assignments.sources + derived(of: entity, from: assignments)
-        let count = try run(all, of: entity, with: [.versionIncrement()], rows: rows, arguments)
         for subentity in subentities {
             let numbers = keys.lazy.filter { Int($0.entity) == subentity.entity.index }.map(\.number)
             guard !numbers.isEmpty else { continue }
             let own = try derived(of: subentity, from: assignments)
-            _ = try run(own, of: subentity, rows: .keys, [.text(batch.dialect.value(of: Array(numbers)))])
+            try batch.noteFiles(in: own.compactMap { subentity.columns[$0.slot] }, of: subentity, keys: Array(numbers))
+            _ = try run(own, of: subentity, keys: Array(numbers))
         }
         if batch.recordsHistory {
             let slots = assignments.sources.map(\.slot)
@@ -143,6 +149,21 @@ struct BatchUpdater<Transaction: RowTransaction> {
             }
         }
         return (keys, count)
+    }
+
+    /// Changes the rows with keys: by one statement, or by one for each row if the values of a row are in files of its own. A file
+    /// is removed when its row gets another value.
+    private mutating func run(
+        _ all: [(slot: Int, source: BatchAssignments.Source)], of entity: SQLEntity, with others: [SQLAssignment] = [],
+        keys: [Int64]
+    ) throws -> Int {
+        let needsFiles = try all.contains { slot, source in
+            guard let column = entity.columns[slot], case .value(let value) = source else { return false }
+            return try values.needsFile(value, for: ValueWriter.Target(slot: slot, of: entity, column: column))
+        }
+        return try (needsFiles ? keys.map { [$0] } : [keys]).reduce(0) { count, keys in
+            try count + run(all, of: entity, with: others, rows: .keys, [.text(batch.dialect.value(of: keys))])
+        }
     }
 
     private mutating func run(

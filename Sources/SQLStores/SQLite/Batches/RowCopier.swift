@@ -24,9 +24,9 @@ struct RowCopier {
 
     /// Copies rows and the rows that their relationships reach.
     func copy(_ roots: [ObjectKey]) throws -> (pairs: [(original: ObjectKey, copy: ObjectKey)], changed: [ObjectKey]) {
-        let uuid = Self.uuid
-        database.add(function: uuid)
-        defer { database.remove(function: uuid) }
+        let functions = [Self.uuid, newFile]
+        functions.forEach(database.add(function:))
+        defer { functions.forEach(database.remove(function:)) }
         try database.execute(sql: RowCopyTables.creation(plan.roots.map(\.number)))
         defer { try? database.execute(sql: RowCopyTables.removal(plan.roots.map(\.number))) }
         try walk(from: roots)
@@ -111,6 +111,7 @@ struct RowCopier {
         var expressions: [String] = []
         var bound: [(slot: Int, value: Value)] = []
         var required: [String] = []
+        let writer = ValueWriter(schema: batch.schema, externalData: batch.content.externalData)
         for (slot, description) in entity.slots.enumerated() {
             guard let column = entity.sql.columns[slot] else { continue }
             columns.append(column.name)
@@ -121,7 +122,9 @@ struct RowCopier {
             case .null: expressions.append("NULL")
             case .value(let value):
                 bound.append((slot, value))
-                expressions.append("?")
+                // Each copy has a file of its own.
+                let target = ValueWriter.Target(slot: slot, of: entity.sql, column: column)
+                expressions.append(try writer.needsFile(value, for: target) ? "CoralNewFile(?)" : "?")
             case .reference(let expression):
                 expressions.append(expression)
                 if !description.isOptional, description.name != nil || description.attribute != nil {
@@ -141,15 +144,15 @@ struct RowCopier {
             into: entity.sql.table, SQLEntity.rowColumns + columns, selection: copies)
         let statement = try SQLStatement(insertion, in: database)
         defer { statement.finish() }
-        var writer = ValueWriter(schema: batch.schema, externalData: batch.content.externalData)
+        // Without files the data themselves are bound, from which the function makes the files.
+        var inlineWriter = ValueWriter(schema: batch.schema, externalData: nil)
         var position = 1
         for (slot, value) in bound {
             // A companion column is computed by an expression, not bound as a parameter.
             guard let column = entity.sql.columns[slot] else { continue }
             let target = ValueWriter.Target(slot: slot, of: entity.sql, column: column)
-            position = try writer.bind(value, to: target, of: statement, at: position)
+            position = try inlineWriter.bind(value, to: target, of: statement, at: position)
         }
-        batch.take(files: writer.filesMade)
         try statement.run()
         guard database.changesCount > 0 else { return }
         for column in required { try requireNoNull(column, entity) }
@@ -201,6 +204,19 @@ struct RowCopier {
                 SQLQuery(
                     sql: "INSERT OR REPLACE INTO \(RowCopyTables.files) (old, new) VALUES (?, ?)",
                     arguments: [.blob(data), .blob(ExternalData.column(naming: copy))]))
+        }
+    }
+
+    /// Writes a column's data to a new file, and returns the column that names it.
+    private var newFile: DatabaseFunction {
+        // SQLite calls the function in the thread of the statement.
+        nonisolated(unsafe) let batch = batch
+        let externalData = batch.content.externalData
+        return DatabaseFunction("CoralNewFile", argumentCount: 1) { arguments in
+            guard let externalData, let marked = Data.fromDatabaseValue(arguments[0]) else { return nil }
+            let name = try externalData.write(Data(marked.dropFirst()))
+            batch.take(files: [name])
+            return ExternalData.column(naming: name)
         }
     }
 
