@@ -25,6 +25,16 @@ package struct SQLPairs {
 // MARK: - The statements that read and write the join table
 
 extension SQLPairs {
+    /// The number of an object's members, as an expression. If the relationship is its own inverse, the object may be on either side
+    /// of a pair; a pair in both directions counts once.
+    ///
+    /// - Parameter key: An expression for the object's key.
+    package func count(ofOwner key: String) -> String {
+        guard isReflexive else { return "(SELECT COUNT(*) FROM \(table) WHERE \(source) = \(key))" }
+        return "(SELECT COUNT(DISTINCT CASE WHEN \(source) = \(key) THEN \(destination) ELSE \(source) END) "
+            + "FROM \(table) WHERE \(source) = \(key) OR \(destination) = \(key))"
+    }
+
     /// Inserts a pair, unless it exists. Parameters: source and member.
     package var insertion: SQLInsert { SQLInsert(into: table, [source, destination], duplicates: .areIgnored) }
 

@@ -94,7 +94,7 @@ struct DerivedColumns {
                 return nil
             }
             if let pairs = schema.new.pairs(of: relationship) {
-                return result("count(*)", of: pairs.table, by: pairs.source, in: entity)
+                return pairs.count(ofOwner: "\(entity.table).Z_PK")
             }
             return schema.new.membership(of: relationship).map {
                 result("count(*)", of: $0.table, by: $0.owner, in: entity)

@@ -216,11 +216,20 @@
         }
 
         private func count(_ pairs: SQLPairs, of entity: SQLEntity) -> (value: String, [Event]) {
-            (
-                "(SELECT count(*) FROM \(pairs.table) AS p WHERE p.\(pairs.source) = o.Z_PK)",
+            func keys(_ rows: String) -> String {
+                let owners = "SELECT \(pairs.source) AS k FROM \(rows)"
+                return pairs.isReflexive ? "\(owners) UNION ALL SELECT \(pairs.destination) FROM \(rows)" : owners
+            }
+            // The text of a value is a part of the form by which an upgrade recognizes a store.
+            let value =
+                pairs.isReflexive
+                ? pairs.count(ofOwner: "o.Z_PK")
+                : "(SELECT count(*) FROM \(pairs.table) AS p WHERE p.\(pairs.source) = o.Z_PK)"
+            return (
+                value,
                 [
-                    Event(table: pairs.table, kind: .insert, keys: "SELECT \(pairs.source) AS k FROM new_rows"),
-                    Event(table: pairs.table, kind: .delete, keys: "SELECT \(pairs.source) AS k FROM old_rows"),
+                    Event(table: pairs.table, kind: .insert, keys: keys("new_rows")),
+                    Event(table: pairs.table, kind: .delete, keys: keys("old_rows")),
                     insertion(of: entity),
                 ]
             )

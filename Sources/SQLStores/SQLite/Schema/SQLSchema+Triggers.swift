@@ -87,12 +87,22 @@ private struct DerivedTriggers {
     private func countOfPairs(_ pairs: SQLPairs) -> [String] {
         func change(_ row: String, _ value: String) -> String {
             let key = "\(row).\(pairs.source)"
-            return "UPDATE \(table) SET \(column) = \(value) WHERE Z_PK = \(key); \(report(key))"
+            guard pairs.isReflexive else {
+                return "UPDATE \(table) SET \(column) = \(value) WHERE Z_PK = \(key); \(report(key))"
+            }
+            // The pair is one of both objects, unless it is also stored in the other direction.
+            let member = "\(row).\(pairs.destination)"
+            let keys = "IN (\(key), \(member))"
+            let reversed =
+                "SELECT 1 FROM \(pairs.table) WHERE \(pairs.source) = \(member) AND \(pairs.destination) = \(key) "
+                + "AND \(pairs.source) <> \(pairs.destination)"
+            return "UPDATE \(table) SET \(column) = \(value) WHERE Z_PK \(keys) AND NOT EXISTS (\(reversed)); "
+                + "SELECT \(Self.updateFunction)(\(reported)) FROM \(table) WHERE Z_PK \(keys);"
         }
         return [
             trigger(pairs.table, "PARAMETER_INSERT", "INSERT", change("NEW", "IFNULL(\(column), 0) + 1")),
             trigger(pairs.table, "PARAMETER_DELETE", "DELETE", change("OLD", "\(column) - 1")),
-            sourceInsert("(SELECT COUNT(*) FROM \(pairs.table) WHERE \(pairs.source) = NEW.Z_PK)"),
+            sourceInsert(pairs.count(ofOwner: "NEW.Z_PK")),
         ]
     }
 
