@@ -79,7 +79,10 @@ struct TableFilter {
     }
 
     private static func quoted(_ text: String) -> String {
-        "\"" + text.replacingOccurrences(of: "\\", with: "\\\\").replacingOccurrences(of: "\"", with: "\\\"") + "\""
+        // Scalars, as the parser reads them: a quote and a combining mark are one `Character`.
+        "\""
+            + text.replacingOccurrences(of: "\\", with: "\\\\", options: .literal)
+            .replacingOccurrences(of: "\"", with: "\\\"", options: .literal) + "\""
     }
 
     // MARK: - HTML

@@ -124,7 +124,7 @@ enum ShellWord {
                 $0.properties.isAlphabetic || $0.isASCII && ($0.value >= 48 && $0.value <= 57)
                     || "/._-+,:=@%".unicodeScalars.contains($0)
             }
-        return isPlain ? word : "'\(word.replacingOccurrences(of: "'", with: "'\\''"))'"
+        return isPlain ? word : "'\(word.replacingOccurrences(of: "'", with: "'\\''", options: .literal))'"
     }
 
     /// A line of words.

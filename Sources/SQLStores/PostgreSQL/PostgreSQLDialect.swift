@@ -29,8 +29,14 @@
         }
 
         package func value(of texts: [String]) -> String {
+            // By scalars: a quote before a combining mark is one character with it.
             let quoted = texts.map { text in
-                "\"" + text.map { "\"\\".contains($0) ? "\\\($0)" : "\($0)" }.joined() + "\""
+                var quoted = "\""
+                for scalar in text.unicodeScalars {
+                    if scalar == "\"" || scalar == "\\" { quoted += "\\" }
+                    quoted.unicodeScalars.append(scalar)
+                }
+                return quoted + "\""
             }
             return "{\(quoted.joined(separator: ","))}"
         }

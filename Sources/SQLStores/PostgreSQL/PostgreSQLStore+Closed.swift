@@ -71,9 +71,9 @@
                 // The characters of LIKE that the pattern does not mean are escaped.
                 var pattern = tables.location.schema
                 for character in ["\\", "%", "_"] {
-                    pattern = pattern.replacingOccurrences(of: character, with: "\\" + character)
+                    pattern = pattern.replacingOccurrences(of: character, with: "\\" + character, options: .literal)
                 }
-                pattern = pattern.replacingOccurrences(of: "*", with: "%")
+                pattern = pattern.replacingOccurrences(of: "*", with: "%", options: .literal)
                 let found = try connection.execute(
                     """
                     SELECT n.nspname FROM pg_namespace AS n JOIN pg_class AS c ON c.relnamespace = n.oid \

@@ -75,11 +75,11 @@ struct RowComparison {
         let columns = try former.columnTypes(of: table).map(\.name)
         let key = columns.firstIndex(of: "Z_PK")
         // The names are those of the file, and are quoted.
-        let order = (key.map { [columns[$0]] } ?? columns).map {
-            "\"\($0.replacingOccurrences(of: "\"", with: "\"\""))\""
+        func quoted(_ name: String) -> String {
+            "\"" + name.replacingOccurrences(of: "\"", with: "\"\"", options: .literal) + "\""
         }
-        let sql =
-            "SELECT * FROM \"\(table.replacingOccurrences(of: "\"", with: "\"\""))\" ORDER BY \(order.joined(separator: ", "))"
+        let order = (key.map { [columns[$0]] } ?? columns).map(quoted)
+        let sql = "SELECT * FROM \(quoted(table)) ORDER BY \(order.joined(separator: ", "))"
         let (old, new) = (try Row.fetchCursor(former, sql: sql), try Row.fetchCursor(database, sql: sql))
         var (rows, deleted, cleared) = (0, 0, 0)
         var next = try new.next().map { Array($0.databaseValues) }

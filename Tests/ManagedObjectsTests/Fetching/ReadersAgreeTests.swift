@@ -191,6 +191,28 @@ struct ReadersAgreeTests {
         #expect(try context.count(for: request) == strange.count)
     }
 
+    /// A quote and a combining mark are one `Character`, and two scalars of a literal.
+    @Test(arguments: TestStores.sqlTypes) func `lists of texts with marks of the syntax and combining marks`(
+        type: String
+    ) throws {
+        let stack = try TestStack(model: QueryModel.make(), type: type)
+        let context = stack.context()
+        let titles = ["\"", "\\", "'", ",", "{", "}", "%", "_"].map { "a\($0)\u{301}b" }
+        for title in titles { _ = context.insert("Note", ["title": title]) }
+        try context.save()
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Note")
+        for title in titles {
+            request.predicate = NSPredicate(format: "title IN %@", [title, "other"] as [Any])
+            #expect(try stack.context().count(for: request) == 1, "\(title)")
+            request.predicate = NSPredicate(format: "title == %@ AND title LIKE %@", title, "a*b")
+            #expect(try stack.context().count(for: request) == 1, "\(title)")
+        }
+        // A long list is one parameter.
+        let others = (0..<100).map { "other \($0)" }
+        request.predicate = NSPredicate(format: "title IN %@", (titles + others) as [Any])
+        #expect(try stack.context().count(for: request) == titles.count)
+    }
+
     @Test(arguments: TestStores.sqlTypes) func `a sort in SQL is the sort in memory`(type: String) throws {
         let stack = try TestStack(model: QueryModel.make(), type: type)
         let context = stack.context()
