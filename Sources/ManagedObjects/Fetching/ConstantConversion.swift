@@ -206,9 +206,11 @@ extension FetchSpecification {
     ///
     /// - Throws: Code 134060 where values are compared that can never be equal, and for an order by several values of an object.
     package func converted(for entity: NSEntityDescription) throws -> FetchSpecification {
-        let kinds = ComparedKinds(entity: entity)
         for descriptor in sortDescriptors ?? [] where !descriptor.comparesByClosure {
-            guard let key = descriptor.key, kinds.kind(of: .keyPath(key))?.isMany == true else { continue }
+            guard let key = descriptor.key else { continue }
+            // The usual order, by an attribute.
+            if case .slot? = entity.layout.fields[key] { continue }
+            guard ComparedKinds(entity: entity).kind(of: .keyPath(key))?.isMany == true else { continue }
             throw CocoaError(.coreData, "Objects cannot be sorted by “\(key)”, which has several values.")
         }
         var converted = self

@@ -11,9 +11,10 @@ final class ValueIndex: @unchecked Sendable {  // because it is immutable, and c
 
         /// Nil for a property that cannot be indexed.
         init?(_ key: String, of query: RowQuery) {
-            guard let slot = query.entity.layout.slot(named: key), query.entity.layout.kinds[slot].isIndexable else {
-                return nil
-            }
+            // Rows have no transient values: comparing them is an error.
+            guard let slot = query.entity.layout.slot(named: key), query.entity.layout.kinds[slot].isIndexable,
+                query.entity.layout.slots[slot].isPersistent
+            else { return nil }
             entity = query.entity.index
             root = query.entity.rootEntity.index
             includesSubentities = query.includesSubentities

@@ -36,7 +36,8 @@ struct BatchRuleTests {
         #expect(isRejected(NSBatchInsertRequest(entityName: "Note", objects: [["cover": tag]]), context))
         for object in [item, special] {
             #expect(!isRejected(update("Note", ["cover": object]), context))
-            let notes = try stack.context().all("Note")
+            let fresh = stack.context()
+            let notes = try fresh.all("Note")
             #expect(notes.map { ($0.value(forKey: "cover") as? NSManagedObject)?.objectID } == [object.objectID])
         }
     }
@@ -59,7 +60,8 @@ struct BatchRuleTests {
             entityName: "Book",
             objects: [["title": "Ö", "pages": 2, "key": "x", "writerName": "x", "draft": "x"]])
         #expect(!isRejected(insertion, context))
-        let books = try stack.context().all("Book", sortedBy: "pages")
+        let fresh = stack.context()
+        let books = try fresh.all("Book", sortedBy: "pages")
         #expect(books.map { $0.value(forKey: "pages") as? Int } == [1, 2])
         #expect(books.map { $0.value(forKey: "key") as? String } == ["a", "o"])
         #expect(books.map { $0.value(forKey: "writerName") as? String } == [nil, nil])
@@ -76,7 +78,7 @@ struct BatchRuleTests {
             for number in 1...3 { _ = context.insert("Note", ["title": "note", "count": number]) }
             try context.save()
             let store = try #require(stack.coordinator.persistentStores.first)
-            nonisolated(unsafe) let coordinator = stack.coordinator
+            let coordinator = stack.coordinator
             let (deleted, updated) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
             _ = try stack.context().inWriteTransaction(of: store) { own in
                 let notes = try own.all("Note", sortedBy: "count")
@@ -105,7 +107,8 @@ struct BatchRuleTests {
             }
             deleted.wait()
             updated.wait()
-            let notes = try stack.context().all("Note")
+            let fresh = stack.context()
+            let notes = try fresh.all("Note")
             #expect(notes.map { $0.value(forKey: "count") as? Int } == [0, 0])
             #expect(notes.map { $0.value(forKey: "body") as? String } == [nil, nil])
         }

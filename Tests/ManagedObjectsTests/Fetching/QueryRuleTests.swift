@@ -170,6 +170,7 @@ struct QueryRuleTests {
         let update = NSBatchUpdateRequest(entityName: "Note")
         update.propertiesToUpdate = ["title": NSExpression(format: "uppercase:(title)")]
         try context.execute(update)
-        #expect(try stack.context().all("Note").first?.value(forKey: "title") as? String == "A\0B")
+        let fresh = stack.context()
+        #expect(try fresh.all("Note").first?.value(forKey: "title") as? String == "A\0B")
     }
 }

@@ -72,7 +72,7 @@ import Testing
         try context.save()
         trip.setValue(trip.value(forKey: "place.position"), forKey: "place.position")
         #expect(same(trip.value(forKey: "place"), bern))
-        #expect(!context.hasChanges)
+        #expect(!trip.hasPersistentChangedValues)
         trip.setValue(["east": 8.5, "north": 48], forKey: "place.position")
         try context.save()
         context.refresh(trip, mergeChanges: false)
