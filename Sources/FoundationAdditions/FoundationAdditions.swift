@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 
 // What Foundation has on Apple's platforms and lacks elsewhere, or has without what Core Data needs. Reading begins here.
@@ -8,7 +9,7 @@ import Foundation
 // - `KeyValueObserving`: the names of key-value observing, and the observation of a `Progress`.
 // - `ProgramClasses`: the classes of the program by a name without a module, as Objective-C's runtime finds them.
 // - `LocalPort`: ports within the process.
-// - This file: names, and the folders of groups.
+// - This file: names, the equality of queues, and the folders of groups.
 //
 // Nothing here knows managed objects: an object in a predicate is a `PredicateSubject`.
 
@@ -65,4 +66,14 @@ extension FileManager {
             return nil
         }
     }
+}
+
+// On Apple's platforms queues, groups and semaphores are objects of Foundation, which are equal if they are identical: data layers
+// compare the queue of an observer with their own, and keep observers by queue.
+extension DispatchObject: @retroactive Equatable {
+    public static func == (first: DispatchObject, second: DispatchObject) -> Bool { first === second }
+}
+
+extension DispatchObject: @retroactive Hashable {
+    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
