@@ -79,6 +79,7 @@ final class Interruption: @unchecked Sendable {
     private var received: CommandStatus?
 
     private init() {
+        let registered = DispatchGroup()
         for (number, status) in [(SIGINT, CommandStatus.interrupted), (SIGTERM, .terminated)] {
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
@@ -87,9 +88,13 @@ final class Interruption: @unchecked Sendable {
                 received = status
                 progress?.cancel()
             }
+            registered.enter()
+            source.setRegistrationHandler { registered.leave() }
             source.resume()
             sources.append(source)
         }
+        // Until then a signal is ignored: a server that was ended as soon as it had printed its address went on.
+        registered.wait()
     }
 
     /// The exit status of an interrupted command.
