@@ -75,18 +75,23 @@ final class ForeignSaves: Sendable {
             defer { (noted.updated, noted.deleted, noted.isUnknown) = ([], [], false) }
             return (updated: noted.updated, deleted: noted.deleted, isUnknown: noted.isUnknown)
         }
+        let deleted = changes.deleted
         if changes.isUnknown {
             // The rows are read again: those that exist are merged, as changed ones are.
             changes.deleted.formUnion(context.registeredObjects.filter { !$0.isInserted }.map(\.objectID))
         }
         if changes.updated.isEmpty, changes.deleted.isEmpty { return }
+        // A store of the program's own kind may still have the row that it has deleted.
+        func isGone(_ object: ModelObject) -> Bool { deleted.contains(object.objectID) && !object.hasChanges }
         // A model whose row is gone keeps the values that it has. One that has never been read has none.
         let models = changes.deleted.compactMap { context.registeredObject(for: $0) as? ModelObject }
-            .compactMap { object in object.model?._record.map { (object, $0) } }
-        for (object, record) in models where !object.isFault { record.keepValues() }
+            .compactMap { object in object.model?._record.map { (object, $0, isGone(object)) } }
+        for (object, record, _) in models where !object.isFault { record.keepValues() }
         NSManagedObjectContext.mergeChanges(
             fromRemoteContextSave: [NSUpdatedObjectIDsKey: changes.updated, NSDeletedObjectIDsKey: changes.deleted],
             into: [context])
-        for (object, record) in models where object.managedObjectContext == nil { record.detach(deleted: true) }
+        for (object, record, isGone) in models where isGone || object.managedObjectContext == nil {
+            record.detach(deleted: true)
+        }
     }
 }
