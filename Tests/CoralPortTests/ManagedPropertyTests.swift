@@ -213,6 +213,12 @@
                             let place: Int
                             var size: Int
                             init(size: Int) { self.size = size }
+
+                            #if !canImport(ObjectiveC)
+                            required init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
+                                Swift.fatalError("Use of unimplemented initializer 'init(entity:insertInto:)'")
+                            }
+                            #endif
                         }
                         """
                     ])

@@ -185,7 +185,7 @@
                 ])
                 """
             let source =
-                "final class %: Base {\n    let own = Bundle(for: type(of: self))\n    let framework = Bundle(identifier: \"a.b\")!\n"
+                "import CoreData\n\nfinal class %: Base {\n    let own = Bundle(for: type(of: self))\n    let framework = Bundle(identifier: \"a.b\")!\n"
                 + "    let system = Bundle(for: NSManagedObject.self)\n    let other = Bundle(identifier: \"com.apple.CoreData\")!\n"
             let files = [
                 "Package.swift": manifest, "Store/Code/Model.xcdatamodeld/Model.xcdatamodel/contents": "",
@@ -199,10 +199,12 @@
                 let own =
                     "    let own = Bundle.module\n    let framework = Bundle.module\n"
                     + "    let system = Bundle(for: NSManagedObject.self)\n    let other = Bundle(identifier: \"com.apple.CoreData\")!\n"
-                #expect(changed["Stack.swift"] == "final class Stack: Base {\n" + own + "}\n")
+                #expect(changed["Stack.swift"] == "import CoreData\n\nfinal class Stack: Base {\n" + own + "}\n")
                 #expect(changed["Plain.swift"] == nil)
                 #expect(
                     changed["StackTests.swift"] == """
+                        import CoreData
+
                         final class StackTests: Base {
                             let own = Bundle.module
                             let framework = Bundle.module
