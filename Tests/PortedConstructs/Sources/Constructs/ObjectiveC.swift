@@ -13,33 +13,6 @@ extension Book {
 @objc protocol ShelfDelegate {
     @objc optional func shelfDidClear(_ shelf: Shelf)
     @objc optional var isLocked: Bool { get }
-    @objc optional func shelf(_ shelf: Shelf, didAdd book: Book)
-}
-
-final class ShelfWatch: NSObject {
-    let shelf = Shelf()
-    weak var delegate: ShelfDelegate?
-
-    func add(_ book: Book) {
-        shelf.clear()
-        delegate?.shelf?(shelf, didAdd: book)
-    }
-
-    func observe(in context: NSManagedObjectContext) {
-        context.perform { [weak self] in
-            guard let strongSelf = self else { return }
-            NotificationCenter.default.addObserver(
-                strongSelf, selector: #selector(strongSelf.didSave(_:)), name: .NSManagedObjectContextDidSave,
-                object: context)
-        }
-    }
-
-    @objc func didSave(_ notification: Notification) {}
-
-    func stop(_ reason: String) -> Never {
-        NSException(name: .genericException, reason: reason, userInfo: nil).raise()
-        fatalError("An exception ends the program.")
-    }
 }
 
 func keys() -> [String] {

@@ -10,13 +10,6 @@ func authorRequest() -> NSFetchRequest<Author>? {
     return request
 }
 
-func bookFetchRequest() -> NSFetchRequest<Book> { NSFetchRequest(entityName: "Book") }
-
-func bookResults() -> NSFetchRequest<NSFetchRequestResult>? {
-    let request = bookFetchRequest() as? NSFetchRequest<NSFetchRequestResult>
-    return request
-}
-
 func count(_ request: NSFetchRequest<NSFetchRequestResult>, in context: NSManagedObjectContext) throws -> Int {
     let books = request as! NSFetchRequest<Book>
     return try context.count(for: books)
