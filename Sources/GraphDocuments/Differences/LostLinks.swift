@@ -9,14 +9,22 @@ struct LostLinks {
     /// The records whose deletion is rejected: no link to them is removed.
     private var undeleted: Set<RecordID> = []
     private let changes: [RecordChange]
-    private lazy var changesByID = Dictionary(
-        changes.map { ($0.subject.id, $0) }, uniquingKeysWith: { first, _ in first })
+    private lazy var destinationsByID = Dictionary(
+        changes.map { ($0.subject.id, ChangedDestinations(of: $0)) }, uniquingKeysWith: { first, _ in first })
+    private var knownInverses: [RelationshipPair: Bool] = [:]
 
     /// A link that a record has added or removed.
     private struct Link {
         let record: RecordSubject
         let relationship: String
         let isAdded: Bool
+    }
+
+    /// A relationship of an entity, and one of its destinations'.
+    private struct RelationshipPair: Hashable {
+        let entity: String
+        let relationship: String
+        let other: String
     }
 
     init(of changes: [RecordChange]) { self.changes = changes }
@@ -58,39 +66,77 @@ struct LostLinks {
     }
 
     private mutating func remaining(of change: RecordChange) -> RecordChange {
-        var result = change
-        for link in links[change.subject.id] ?? [] {
-            for name in inverses(of: link, in: change) {
-                result = result.without(link.record.id, in: name, isAdded: link.isAdded)
+        let rejected = links[change.subject.id] ?? []
+        if rejected.isEmpty, undeleted.isEmpty { return change }
+        let destinations = destinationsByID[change.subject.id] ?? ChangedDestinations(of: change)
+        var dropped = ChangedDestinations()
+        for link in rejected {
+            let names = destinations.relationships(changing: link.record.id, isAdded: link.isAdded)
+            for name in inverses(of: link, among: names) {
+                dropped.insert(link.record.id, in: name, isAdded: link.isAdded)
             }
         }
-        if !undeleted.isEmpty, case .updated(let update) = change {
-            for relationship in update.relationships {
-                for id in relationship.change.difference.removed where undeleted.contains(id) {
-                    result = result.without(id, in: relationship.name, isAdded: false)
-                }
+        if !undeleted.isEmpty, case .updated = change {
+            for (name, removed) in destinations.removed {
+                for id in removed where undeleted.contains(id) { dropped.insert(id, in: name, isAdded: false) }
             }
         }
-        return result
+        return change.without(dropped)
     }
 
     /// The relationships of a destination that a link may be a member of: those that have the record as a new or former member
     /// and, if there are several, are changed like that by all links of that relationship.
-    private mutating func inverses(of link: Link, in change: RecordChange) -> [String] {
-        let candidates = change.relationships(changing: link.record.id, isAdded: link.isAdded)
+    private mutating func inverses(of link: Link, among candidates: [String]) -> [String] {
         if candidates.count < 2 { return candidates }
-        let consistent = candidates.filter { isInverse($0, of: link) }
+        let consistent = candidates.filter {
+            isInverse(RelationshipPair(entity: link.record.entity, relationship: link.relationship, other: $0))
+        }
         return consistent.isEmpty ? candidates : consistent
     }
 
-    private mutating func isInverse(_ name: String, of link: Link) -> Bool {
-        for change in changes where change.subject.entity == link.record.entity {
-            for id in change.added(by: link.relationship) {
-                guard let target = changesByID[id] else { continue }
-                if !target.relationships(changing: change.subject.id, isAdded: true).contains(name) { return false }
+    private mutating func isInverse(_ pair: RelationshipPair) -> Bool {
+        if let known = knownInverses[pair] { return known }
+        let destinations = destinationsByID
+        let isInverse = changes.allSatisfy { change in
+            guard change.subject.entity == pair.entity else { return true }
+            return change.added(by: pair.relationship).allSatisfy { id in
+                guard let target = destinations[id] else { return true }
+                return target.added[pair.other]?.contains(change.subject.id) == true
             }
         }
-        return true
+        knownInverses[pair] = isInverse
+        return isInverse
+    }
+}
+
+/// The destinations that a change adds and removes, by relationship.
+private struct ChangedDestinations {
+    private(set) var added: [String: Set<RecordID>] = [:]
+    private(set) var removed: [String: Set<RecordID>] = [:]
+
+    init() {}
+
+    init(of change: RecordChange) {
+        switch change {
+        case .inserted(let record):
+            for relationship in record.relationships { added[relationship.name] = Set(relationship.target.ids) }
+        case .updated(let update):
+            for relationship in update.relationships {
+                let difference = relationship.change.difference
+                added[relationship.name] = Set(difference.added)
+                removed[relationship.name] = Set(difference.removed)
+            }
+        case .deleted: break
+        }
+    }
+
+    mutating func insert(_ id: RecordID, in name: String, isAdded: Bool) {
+        if isAdded { added[name, default: []].insert(id) } else { removed[name, default: []].insert(id) }
+    }
+
+    /// The names of the relationships in which a destination is added or removed.
+    func relationships(changing id: RecordID, isAdded: Bool) -> [String] {
+        (isAdded ? added : removed).filter { $0.value.contains(id) }.map(\.key).sorted()
     }
 }
 
@@ -106,23 +152,25 @@ extension RelationshipChange.Change {
         }
     }
 
-    /// The change without one destination that is added or removed.
-    fileprivate func without(_ id: RecordID, isAdded: Bool) -> Self {
+    /// The change without some destinations that are added or removed.
+    fileprivate func without(added: Set<RecordID>, removed: Set<RecordID>) -> Self {
         switch self {
-        case .members(let removed, let added):
-            return isAdded
-                ? .members(removed: removed, added: added.filter { $0 != id })
-                : .members(removed: removed.filter { $0 != id }, added: added)
-        case .replaced(let old, .toMany(var ids)):
-            if isAdded {
-                ids.removeAll { $0 == id }
-            } else if !ids.contains(id), let position = old?.ids.firstIndex(of: id) {
+        case .members(let wasRemoved, let wasAdded):
+            return .members(
+                removed: wasRemoved.filter { !removed.contains($0) }, added: wasAdded.filter { !added.contains($0) })
+        case .replaced(let old, .toMany(let new)):
+            var ids = new.filter { !added.contains($0) }
+            let present = Set(ids)
+            for (position, id) in (old?.ids ?? []).enumerated() where removed.contains(id) && !present.contains(id) {
                 ids.insert(id, at: min(position, ids.count))
             }
             return .replaced(old: old, new: .toMany(ids))
         case .replaced(let old, let new):
+            let ids = new?.ids ?? []
             // A destination that was replaced by another one is not restored.
-            return isAdded || (new?.ids ?? []).isEmpty ? .replaced(old: old, new: old) : self
+            let isRestored =
+                ids.isEmpty ? (old?.ids ?? []).contains(where: removed.contains) : ids.contains(where: added.contains)
+            return isRestored ? .replaced(old: old, new: old) : self
         }
     }
 }
@@ -138,38 +186,31 @@ extension RecordChange {
         }
     }
 
-    /// The names of the relationships in which a destination is added or removed.
-    fileprivate func relationships(changing id: RecordID, isAdded: Bool) -> [String] {
-        switch self {
-        case .inserted(let record):
-            isAdded ? record.relationships.filter { $0.target.ids.contains(id) }.map(\.name) : []
-        case .updated(let update):
-            update.relationships.filter { relationship in
-                let (removed, added) = relationship.change.difference
-                return (isAdded ? added : removed).contains(id)
-            }.map(\.name)
-        case .deleted: []
-        }
-    }
-
-    /// The change without a destination that is added to or removed from a relationship.
-    fileprivate func without(_ id: RecordID, in name: String, isAdded: Bool) -> RecordChange {
+    /// The change without destinations that are added to or removed from its relationships.
+    fileprivate func without(_ dropped: ChangedDestinations) -> RecordChange {
+        func names() -> [String] { Set(dropped.added.keys).union(dropped.removed.keys).sorted() }
         switch self {
         case .inserted(var record):
-            guard isAdded, let index = record.relationships.firstIndex(where: { $0.name == name }) else { return self }
-            switch record.relationships[index].target {
-            case .toMany(let ids): record.relationships[index].target = .toMany(ids.filter { $0 != id })
-            case .toOne(let other) where other == id: record.relationships[index].target = .toOne(nil)
-            default: return self
+            for (name, ids) in dropped.added {
+                guard let index = record.relationships.firstIndex(where: { $0.name == name }) else { continue }
+                switch record.relationships[index].target {
+                case .toMany(let members):
+                    record.relationships[index].target = .toMany(members.filter { !ids.contains($0) })
+                case .toOne(let other?) where ids.contains(other): record.relationships[index].target = .toOne(nil)
+                default: continue
+                }
             }
             return .inserted(record)
         case .updated(var update):
-            guard let index = update.relationships.firstIndex(where: { $0.name == name }) else { return self }
-            let change = update.relationships[index].change.without(id, isAdded: isAdded)
-            if change.isEmpty {
-                update.relationships.remove(at: index)
-            } else {
-                update.relationships[index].change = change
+            for name in names() {
+                guard let index = update.relationships.firstIndex(where: { $0.name == name }) else { continue }
+                let change = update.relationships[index].change.without(
+                    added: dropped.added[name] ?? [], removed: dropped.removed[name] ?? [])
+                if change.isEmpty {
+                    update.relationships.remove(at: index)
+                } else {
+                    update.relationships[index].change = change
+                }
             }
             return .updated(update)
         case .deleted: return self
