@@ -247,7 +247,7 @@
                     ])
         }
 
-        @Test("A truth value is told from a number of one byte on Apple's platforms")
+        @Test("The test for a Boolean number keeps its Core Foundation form on Apple's platforms")
         func truthValues() {
             #expect(
                 rewritten(

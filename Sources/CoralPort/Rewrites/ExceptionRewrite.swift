@@ -90,8 +90,8 @@
                 let message =
                     reason.is(StringLiteralExprSyntax.self)
                     ? text : reason.is(NilLiteralExprSyntax.self) ? "\"NSException\"" : "String(describing: \(text))"
-                let edit = file.conditional(
-                    around: call, replacing: call.codeRange, by: "fatalError(\(message))")
+                let stop = "fatalError(\(message))"  // because an uncaught exception does too
+                let edit = file.conditional(around: call, replacing: call.codeRange, by: stop)
                 if let edit { edits.append(edit) }
                 return edit == nil ? .visitChildren : .skipChildren
             }

@@ -189,7 +189,7 @@
                     let range = first.codeRange.lowerBound..<parts[index + 2].codeRange.upperBound
                     let comparison = parts[index + 1].trimmedDescription
                     let other = "String(cString: \(number).objCType) \(comparison) \"c\""
-                    // On Apple's platforms a number of one byte has the type of a truth value, and is none.
+                    // On Apple's platforms an `Int8` has the same `objCType` as a Boolean.
                     edits.append(
                         file.conditional(around: node, replacing: range, by: other)
                             ?? conditionalValue(range, of: node, else: other))
@@ -197,7 +197,7 @@
                 return .visitChildren
             }
 
-            /// A truth value that differs between the platforms, as the result of a closure, which may stand anywhere.
+            /// A Boolean expression that differs between the platforms, as the result of a closure, which is valid wherever an expression is.
             private func conditionalValue(_ part: Range<Int>, of node: SequenceExprSyntax, else other: String)
                 -> SourceEdit
             {

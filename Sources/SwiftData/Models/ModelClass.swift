@@ -111,7 +111,7 @@ final class ModelClass: @unchecked Sendable {  // because it is immutable but fo
     func path(of keyPath: AnyKeyPath) -> [ModelProperty]? {
         if let found = byKeyPath[keyPath] { return [found] }
         let known = lock.withLock { otherKeyPaths[keyPath] }
-        // Found without the lock, because the classes of other models are described meanwhile.
+        // The search runs outside the lock, because it creates the descriptions of related classes, which search in turn.
         let found = known ?? KeyPathComponents.path(of: keyPath, in: self) ?? []
         if known == nil { lock.withLock { otherKeyPaths[keyPath] = found } }
         return found.isEmpty ? nil : found

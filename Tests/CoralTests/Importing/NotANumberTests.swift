@@ -32,7 +32,9 @@ struct NotANumberTests {
     }
 
     @Test(arguments: members, [RowImporting.always, .never])
-    func `in batches, by rows and through objects`(member: String, path: RowImporting) throws {
+    func `an import in batches refuses the value, by rows and through objects`(member: String, path: RowImporting)
+        throws
+    {
         try withContext { context in
             var options = ImportOptions()
             options.layout = .plain
@@ -50,7 +52,7 @@ struct NotANumberTests {
         }
     }
 
-    @Test(arguments: members) func `as a whole`(member: String) throws {
+    @Test(arguments: members) func `a plan of one document reports the value`(member: String) throws {
         try withContext { context in
             let plan: ImportPlan<NSManagedObject> = try context.performAndWait {
                 try GraphImporter(into: context).plan(

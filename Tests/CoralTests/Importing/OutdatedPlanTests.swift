@@ -67,7 +67,7 @@ struct OutdatedPlanTests {
 
     #if !canImport(Darwin)
         @Test(arguments: [true, false])
-        func `a composite attribute that was changed meanwhile is not overwritten`(isChanged: Bool) throws {
+        func `a plan does not overwrite a composite attribute that changed after it was made`(isChanged: Bool) throws {
             let city = NSAttributeDescription()
             (city.name, city.attributeType) = ("city", .stringAttributeType)
             let place = NSCompositeAttributeDescription()

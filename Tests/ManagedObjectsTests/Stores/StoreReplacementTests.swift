@@ -84,7 +84,8 @@ import Testing
         var partialFolders: [URL] { PartialFolder.folders(for: place) }
     }
 
-    @Test func `a copy has the large values of its rows, although they are replaced meanwhile`() throws {
+    @Test func `a copy contains every external file of its rows while another connection replaces these files`() throws
+    {
         let bench = try Bench()
         defer { bench.remove() }
         try bench.makeStore(bench.source, "0", count: 3)
