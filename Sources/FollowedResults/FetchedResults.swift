@@ -83,12 +83,12 @@ final class FetchedResults: @unchecked Sendable {  // because the context's queu
     /// - Parameter check: Throws if the objects are not what the caller expects; then the results stay as they were.
     /// - Throws: Code 134060 if the request cannot be followed or sections are out of order, and the errors of a fetch.
     func fetch(checking check: ([NSManagedObject]) throws -> Void = { _ in }) throws {
-        guard let model = context.rootCoordinator?.managedObjectModel else {
+        guard let coordinator = context.rootCoordinator else {
             throw CocoaError(.coreData, "The context has no persistent store coordinator to fetch from.")
         }
         observe()
         let followed = try FollowedRequest(
-            request.specification, sectionNameKeyPath: sectionNameKeyPath, in: model)
+            request.specification, sectionNameKeyPath: sectionNameKeyPath, in: coordinator)
         let objects = try context.fetchResults(followed.specification).compactMap { $0 as? NSManagedObject }
         try check(objects)
         let fetched = try SectionCache.list(of: objects, for: followed, in: context, cacheName: cacheName)

@@ -14,7 +14,9 @@ struct FollowedRequest {
 
     /// - Throws: Code 134060 for a request that has no array of sort descriptors, does not request objects, or names a property
     ///   that its entity does not have.
-    init(_ specification: FetchSpecification, sectionNameKeyPath: String?, in model: NSManagedObjectModel) throws {
+    init(
+        _ specification: FetchSpecification, sectionNameKeyPath: String?, in coordinator: NSPersistentStoreCoordinator
+    ) throws {
         guard specification.resultType == .managedObjectResultType else {
             throw CocoaError(.coreData, "Only the results of a request for managed objects can be followed.")
         }
@@ -22,8 +24,8 @@ struct FollowedRequest {
             throw CocoaError(
                 .coreData, "A request whose results are followed must have sort descriptors, or an empty array.")
         }
-        entity = try specification.entity(in: model)
-        let specification = try specification.converted(for: entity)
+        entity = try specification.entity(in: coordinator.managedObjectModel)
+        let specification = try specification.converted(for: entity, in: coordinator)
         self.specification = specification
         order = try RowOrder(ofObjectsBy: descriptors)
         naming = try SectionNaming(sectionNameKeyPath)

@@ -237,19 +237,7 @@ extension NSManagedObjectContext {
 
     /// The key of an ID in this context's coordinator; nil when its store is not there.
     final func key(for objectID: NSManagedObjectID) -> ObjectKey? {
-        if objectID.isTemporaryID { return objectID.key }
-        guard let coordinator = rootCoordinator else { return nil }
-        if coordinator.persistentStore(number: objectID.key.store)?.isOrigin(objectID.origin) == true {
-            return objectID.key
-        }
-        if objectID.isOf(coordinator) || !(objectID is ReferencedObjectID),
-            coordinator.persistentStore(number: objectID.key.store)?.identifier == objectID.storeIdentifier,
-            Int(objectID.key.entity) < coordinator.managedObjectModel.orderedEntities.count,
-            coordinator.managedObjectModel.orderedEntities[Int(objectID.key.entity)].name == objectID.entity.name
-        {
-            return objectID.key
-        }
-        return coordinator.key(for: objectID)
+        objectID.isTemporaryID ? objectID.key : rootCoordinator?.key(for: objectID)
     }
 }
 

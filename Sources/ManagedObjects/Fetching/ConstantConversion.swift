@@ -11,9 +11,12 @@ import PredicateLanguage
 /// error, as it is an exception in Apple's framework.
 struct ConstantConversion {
     private var kinds: ComparedKinds
+    /// The coordinator of the fetch. Its stores know its IDs only, which those of another one become.
+    private let coordinator: NSPersistentStoreCoordinator?
 
-    init(entity: NSEntityDescription) {
+    init(entity: NSEntityDescription, coordinator: NSPersistentStoreCoordinator?) {
         kinds = ComparedKinds(entity: entity)
+        self.coordinator = coordinator
     }
 
     /// The predicate with converted constants; nil if none needs to be converted.
@@ -120,7 +123,7 @@ struct ConstantConversion {
             return try convert(elements) { try convert($0, to: kind, isCollection: false, comparison) }
                 .map(ExpressionNode.aggregate)
         case .constant(let constant):
-            if kind.isKind(ofElementsOf: constant.value) { return nil }
+            if kind.isKind(ofElementsOf: constant.value) || kind == .object && areOwn(constant.value) { return nil }
             guard case .collection(let elements, _) = PredicateValue(constant.value) else { return nil }
             return try convert(elements) { try value($0, as: kind, comparison) }
                 .map { .constant(value: $0.map(\.value)) }
@@ -150,9 +153,11 @@ struct ConstantConversion {
     ) throws -> PredicateValue? {
         switch (kind, value) {
         case (_, .null), (.number, .bool), (.number, .integer), (.number, .double), (.number, .decimal),
-            (.text, .string), (.date, .date), (.uuid, .uuid), (.url, .url), (.data, .data), (.object, .object),
-            (.object, .other):
+            (.text, .string), (.date, .date), (.uuid, .uuid), (.url, .url), (.data, .data):
             return nil
+        case (.object, .object(let object as NSManagedObject)): return isOwn(object) ? nil : own(object.objectID)
+        case (.object, .other(let other)): return NSManagedObjectID.id(other).flatMap { isOwn($0) ? nil : own($0) }
+        case (.object, .object): return nil
         case (.number, .string(let text)):
             if let number = Self.number(text) { return number }
         case (.text, .bool(let value)): return .string(value ? "1" : "0")
@@ -162,6 +167,28 @@ struct ConstantConversion {
         default: break
         }
         throw Self.error(comparison, "It compares \(kind.name) with \(value.kind).")
+    }
+
+    private func isOwn(_ object: NSManagedObject) -> Bool {
+        coordinator == nil || object.context?.rootCoordinator.map { $0 === coordinator } ?? true
+    }
+
+    private func isOwn(_ id: NSManagedObjectID) -> Bool {
+        id.isTemporaryID || id.storeIdentifier == nil || coordinator.map(id.isOf) ?? true
+    }
+
+    /// Whether a list is an array of IDs or objects of which none belongs to another coordinator.
+    private func areOwn(_ list: Any?) -> Bool {
+        switch list {
+        case let ids as [NSManagedObjectID]: ids.allSatisfy(isOwn)
+        case let objects as [NSManagedObject]: objects.allSatisfy(isOwn)
+        default: false
+        }
+    }
+
+    /// The coordinator's ID of the same row; one that equals no object if no store of the coordinator has the row.
+    private func own(_ id: NSManagedObjectID) -> PredicateValue {
+        .other(coordinator.flatMap { $0.key(for: id).map($0.objectID(for:)) } ?? NSManagedObjectID())
     }
 
     /// The number that a text contains and nothing else but white space, as for a column with numeric affinity.
@@ -186,8 +213,7 @@ extension ComparedKind.Kind {
         case .text: type == [String].self || type == Set<String>.self
         case .number: type == [Int].self || type == Set<Int>.self || type == [Int64].self || type == [Double].self
         case .uuid: type == [UUID].self || type == Set<UUID>.self
-        case .object: type == [NSManagedObjectID].self || type == [NSManagedObject].self
-        case .date, .url, .data: false
+        case .object, .date, .url, .data: false
         }
     }
 }
@@ -196,8 +222,11 @@ extension NSPredicate {
     /// The predicate with its constants converted for a fetch of the entity; itself if none needs to be.
     ///
     /// - Throws: Code 134060 where values are compared that can never be equal.
-    package final func converted(for entity: NSEntityDescription) throws -> NSPredicate {
-        try ConstantConversion(entity: entity).convert(embeddedNode).map(NSPredicate.predicate(stating:)) ?? self
+    package final func converted(
+        for entity: NSEntityDescription, in coordinator: NSPersistentStoreCoordinator?
+    ) throws -> NSPredicate {
+        let conversion = ConstantConversion(entity: entity, coordinator: coordinator)
+        return try conversion.convert(embeddedNode).map(NSPredicate.predicate(stating:)) ?? self
     }
 }
 
@@ -205,7 +234,9 @@ extension FetchSpecification {
     /// The request with the constants of its predicates converted for its entity.
     ///
     /// - Throws: Code 134060 where values are compared that can never be equal, and for an order by several values of an object.
-    package func converted(for entity: NSEntityDescription) throws -> FetchSpecification {
+    package func converted(
+        for entity: NSEntityDescription, in coordinator: NSPersistentStoreCoordinator?
+    ) throws -> FetchSpecification {
         for descriptor in sortDescriptors ?? [] where !descriptor.comparesByClosure {
             guard let key = descriptor.key else { continue }
             // The usual order, by an attribute.
@@ -214,8 +245,8 @@ extension FetchSpecification {
             throw CocoaError(.coreData, "Objects cannot be sorted by “\(key)”, which has several values.")
         }
         var converted = self
-        converted.predicate = try predicate?.converted(for: entity)
-        converted.havingPredicate = try havingPredicate?.converted(for: entity)
+        converted.predicate = try predicate?.converted(for: entity, in: coordinator)
+        converted.havingPredicate = try havingPredicate?.converted(for: entity, in: coordinator)
         return converted
     }
 }

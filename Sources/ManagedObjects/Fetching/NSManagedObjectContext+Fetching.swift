@@ -167,13 +167,11 @@ extension NSManagedObjectContext {
 
     /// The request with its constants converted to the kinds of the properties they are compared with, and its entity.
     private func converted(_ specification: FetchSpecification) throws -> (FetchSpecification, NSEntityDescription) {
-        guard let model = rootCoordinator?.managedObjectModel else {
-            throw CocoaError(
-                .coreData,
-                userInfo: [NSLocalizedDescriptionKey: "The context has no persistent store coordinator to fetch from."])
+        guard let coordinator = rootCoordinator else {
+            throw CocoaError(.coreData, "The context has no persistent store coordinator to fetch from.")
         }
-        let entity = try specification.entity(in: model)
-        return (try specification.converted(for: entity), entity)
+        let entity = try specification.entity(in: coordinator.managedObjectModel)
+        return (try specification.converted(for: entity, in: coordinator), entity)
     }
 
     final func fetchedStores(

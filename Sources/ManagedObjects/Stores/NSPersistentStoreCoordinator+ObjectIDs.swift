@@ -24,10 +24,17 @@ extension NSPersistentStoreCoordinator {
         }
     }
 
-    /// The key in this coordinator of an ID of this or another coordinator; nil if no store here has the ID's UUID.
-    final func key(for objectID: NSManagedObjectID) -> ObjectKey? {
+    /// The key in this coordinator of a permanent ID of this or another coordinator; nil if no store here has the ID's UUID.
+    package final func key(for objectID: NSManagedObjectID) -> ObjectKey? {
+        let (key, store) = (objectID.key, persistentStore(number: objectID.key.store))
+        if store?.isOrigin(objectID.origin) == true { return key }
+        if objectID.isOf(self) || !(objectID is ReferencedObjectID), store?.identifier == objectID.storeIdentifier,
+            Int(key.entity) < entities.count, entities[Int(key.entity)].name == objectID.entity.name
+        {
+            return key
+        }
         guard let referenced = objectID as? ReferencedObjectID else {
-            return key(forURIRepresentation: objectID.uriRepresentation())
+            return self.key(forURIRepresentation: objectID.uriRepresentation())
         }
         guard let entity = model.entitiesByName[referenced.entity.name ?? ""],
             let entry = entry(identifier: referenced.storeIdentifier ?? ""), let references = entry.store.references

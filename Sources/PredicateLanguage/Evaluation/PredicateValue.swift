@@ -122,8 +122,11 @@ extension PredicateValue {
             let value = value as Any
             if let opaque, type(of: value) == opaque { return .other(value) }
             let converted = PredicateValue(value)
-            // UUIDs and URLs are values without another representation only if they are not valid.
-            if case .other(let object as NSObject) = converted, !(object is NSUUID), !(object is NSURL) {
+            // UUIDs and URLs are values without another representation only if they are not valid. An optional may contain an
+            // object of another class next time.
+            if case .other(let object as NSObject) = converted, !(object is NSUUID), !(object is NSURL),
+                type(of: value) is AnyClass
+            {
                 opaque = type(of: value)
             }
             return converted

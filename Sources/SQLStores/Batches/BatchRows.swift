@@ -11,9 +11,9 @@ struct BatchRows {
     let next: () throws -> Row?
 
     /// - Throws: `CocoaError.coreData` if the request has nothing to insert.
-    init(_ request: NSBatchInsertRequest, entity: NSEntityDescription, store: UInt16) throws {
+    init(_ request: NSBatchInsertRequest, entity: NSEntityDescription, store: any SQLBatchStore) throws {
         let layout = entity.layout
-        let reader = BatchValues(layout: layout, store: store)
+        let reader = BatchValues(layout, of: store)
         let ignored = layout.slots.indices.filter { !layout.slots[$0].isAssignable }
         /// As in a save, values of derived and transient attributes are not written.
         func row(_ values: ContiguousArray<Value>, _ slots: [Int]) -> Row {
@@ -58,7 +58,14 @@ struct BatchRows {
 struct BatchValues {
     let layout: EntityLayout
     /// The number of the store; references to objects of other stores are invalid.
-    let store: UInt16
+    private let store: UInt16
+    private let coordinator: NSPersistentStoreCoordinator?
+
+    init(_ layout: EntityLayout, of store: any SQLBatchStore) {
+        self.layout = layout
+        self.store = store.number
+        coordinator = store.persistentStoreCoordinator
+    }
 
     /// The value for a slot.
     ///
@@ -75,8 +82,8 @@ struct BatchValues {
             }
         }
         if value is NSNull { return .null }
-        guard let key = (value as? NSManagedObject)?.key ?? (value as? NSManagedObjectID)?.key, !key.isTemporary,
-            key.store == store, key.number > 0,
+        guard let id = (value as? NSManagedObject)?.objectID ?? value as? NSManagedObjectID, !id.isTemporaryID,
+            let key = coordinator?.key(for: id), key.store == store, key.number > 0,
             description.destination?.subtree.contains(Int(key.entity)) == true
         else {
             throw failure(

@@ -19,9 +19,9 @@ struct BatchAssignments {
     ///   the wrong type, or an expression that cannot be translated to SQL.
     init(
         _ properties: [AnyHashable: Any], of entity: SQLEntity, layout: EntityLayout, compiler: SQLQueryCompiler,
-        store: UInt16
+        store: any SQLBatchStore
     ) throws {
-        let reader = BatchValues(layout: layout, store: store)
+        let reader = BatchValues(layout, of: store)
         var sources: [Int: Source] = [:]
         for (property, value) in properties {
             guard let name = (property.base as? String) ?? (property.base as? NSPropertyDescription)?.name else {
@@ -38,7 +38,7 @@ struct BatchAssignments {
                         "“\(name)” cannot be computed by a batch update, because its values may be in files.")
                 }
                 sources[slot] = .expression(
-                    try Self.fragment(expression, slot: slot, of: entity, compiler: compiler, store: store))
+                    try Self.fragment(expression, slot: slot, of: entity, compiler: compiler, store: store.number))
             } else {
                 let constant = value as? NSExpression
                 let plain = try constant?.node.constant() ?? value

@@ -52,7 +52,7 @@ extension SQLBatchStore {
         _ request: NSBatchInsertRequest, _ entity: NSEntityDescription, _ sqlEntity: SQLEntity,
         _ context: NSManagedObjectContext
     ) throws -> NSPersistentStoreResult {
-        let rows = try BatchRows(request, entity: entity, store: number)
+        let rows = try BatchRows(request, entity: entity, store: self)
         let policy = (context.mergePolicy as? NSMergePolicy)?.mergeType ?? .errorMergePolicyType
         let keys = try writing(context, isRepeatable: false) { batch in
             try insert(rows, into: sqlEntity, policy: policy, in: batch)
@@ -73,12 +73,12 @@ extension SQLBatchStore {
         after check: (Transaction) throws -> Void = { _ in }
     ) throws -> NSPersistentStoreResult {
         var query = RowQuery(
-            entity: entity, predicate: try request.predicate?.converted(for: entity))
+            entity: entity, predicate: try request.predicate?.converted(for: entity, in: persistentStoreCoordinator))
         query.includesSubentities = request.includesSubentities
         let selection = BatchSelection.query(query, self)
         let assignments = try BatchAssignments(
             request.propertiesToUpdate ?? [:], of: sqlEntity, layout: entity.layout, compiler: content.compiler,
-            store: number)
+            store: self)
         let returnsKeys = request.resultType == .updatedObjectIDsResultType
         let (keys, count) = try writing(context, isRepeatable: true) { batch in
             try check(batch)
@@ -105,9 +105,11 @@ extension SQLBatchStore {
                 throw CocoaError(
                     .coreData, "The objects of a batch deletion must all be of one entity's hierarchy.", url: url)
             }
-            selection = .keys(ids.filter { !$0.isTemporaryID && $0.key.store == number }.map(\.key.number))
+            let keys = ids.lazy.filter { !$0.isTemporaryID }.compactMap { self.persistentStoreCoordinator?.key(for: $0) }
+            selection = .keys(keys.filter { $0.store == self.number }.map(\.number))
         } else {
-            let specification = try request.fetchRequest.specification.converted(for: entity)
+            let specification = try request.fetchRequest.specification.converted(
+                for: entity, in: persistentStoreCoordinator)
             selection = .query(specification.rowQuery(entity: entity), self)
         }
         let keys = try writing(context, isRepeatable: true) { batch in

@@ -48,7 +48,7 @@ struct MembershipCostTests {
         let entity = try #require(stack.coordinator.managedObjectModel.entitiesByName[name])
         let member = format.contains("related") ? hub : tag
         let predicate = try NSPredicate(format: format, member)
-            .converted(for: entity)
+            .converted(for: entity, in: context.persistentStoreCoordinator)
         let request = NSFetchRequest<NSManagedObject>(entityName: name)
         request.predicate = predicate
         #expect(try stack.context().count(for: request) == 3)

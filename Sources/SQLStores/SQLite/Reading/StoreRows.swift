@@ -62,7 +62,7 @@ package struct StoreRows {
         var selection = RowSelectionText(schema: content.schema, alias: "t0")
         for column in columns { guard selection.add(column, from: sqlEntity) else { return nil } }
         let rows = try content.compiler.compileRows(
-            request.specification.converted(for: entity).rowQuery(entity: entity),
+            request.specification.converted(for: entity, in: nil).rowQuery(entity: entity),
             selecting: .expressions(
                 ["t0.Z_PK"] + selection.expressions, joins: selection.joins, joinCount: selection.joinCount),
             store: store.number)
