@@ -105,7 +105,8 @@ extension SQLBatchStore {
                 throw CocoaError(
                     .coreData, "The objects of a batch deletion must all be of one entity's hierarchy.", url: url)
             }
-            let keys = ids.lazy.filter { !$0.isTemporaryID }.compactMap { self.persistentStoreCoordinator?.key(for: $0) }
+            let coordinator = persistentStoreCoordinator
+            let keys = ids.lazy.filter { !$0.isTemporaryID }.compactMap { coordinator?.key(for: $0) }
             selection = .keys(keys.filter { $0.store == self.number }.map(\.number))
         } else {
             let specification = try request.fetchRequest.specification.converted(
