@@ -99,20 +99,7 @@ extension SQLBatchStore {
         _ request: NSBatchDeleteRequest, _ entity: NSEntityDescription, _ sqlEntity: SQLEntity,
         _ context: NSManagedObjectContext
     ) throws -> NSPersistentStoreResult {
-        let selection: BatchSelection
-        if let ids = request.objectIDs {
-            guard ids.allSatisfy({ $0.entity.rootEntity.name == entity.rootEntity.name }) else {
-                throw CocoaError(
-                    .coreData, "The objects of a batch deletion must all be of one entity's hierarchy.", url: url)
-            }
-            let coordinator = persistentStoreCoordinator
-            let keys = ids.lazy.filter { !$0.isTemporaryID }.compactMap { coordinator?.key(for: $0) }
-            selection = .keys(keys.filter { $0.store == self.number }.map(\.number))
-        } else {
-            let specification = try request.fetchRequest.specification.converted(
-                for: entity, in: persistentStoreCoordinator)
-            selection = .query(specification.rowQuery(entity: entity), self)
-        }
+        let selection = try selection(of: request, entity)
         let keys = try writing(context, isRepeatable: true) { batch in
             var deleter = BatchDeleter(batch: batch)
             return try deleter.delete(selection.keys(of: sqlEntity, in: batch))
@@ -124,6 +111,23 @@ extension SQLBatchStore {
             case .resultTypeCount: keys.count
             }
         return NSBatchDeleteResult(result, type: request.resultType)
+    }
+
+    private func selection(of request: NSBatchDeleteRequest, _ entity: NSEntityDescription) throws -> BatchSelection {
+        let coordinator = persistentStoreCoordinator
+        guard let ids = request.objectIDs else {
+            let specification = try request.fetchRequest.specification.converted(for: entity, in: coordinator)
+            return .query(specification.rowQuery(entity: entity), self)
+        }
+        guard ids.allSatisfy({ $0.entity.rootEntity.name == entity.rootEntity.name }) else {
+            throw CocoaError(
+                .coreData, "The objects of a batch deletion must all be of one entity's hierarchy.", url: url)
+        }
+        var keys: [Int64] = []
+        for id in ids where !id.isTemporaryID {
+            if let key = coordinator?.key(for: id), key.store == number { keys.append(key.number) }
+        }
+        return .keys(keys)
     }
 
     private func objectIDs(of keys: [ObjectKey]) -> [NSManagedObjectID] {
