@@ -147,7 +147,7 @@ public struct GraphDelta: Sendable, Hashable {
         try requireApplicable()
         try next.requireApplicable()
         guard !hasRenamedRecords, !next.hasRenamedRecords else { return try renamedFollowed(by: next) }
-        guard knowledge == .both, next.knowledge == .both else { return followedOneWay(by: next) }
+        let isChecked = knowledge == .both && next.knowledge == .both
         var joined = Dictionary(changes.map { ($0.subject, $0) }, uniquingKeysWith: { $1 })
         for change in next.changes {
             let subject = change.subject
@@ -155,48 +155,33 @@ public struct GraphDelta: Sendable, Hashable {
                 joined[subject] = change
                 continue
             }
-            joined[subject] = try GraphDelta.join(first, change)
+            joined[subject] = try GraphDelta.join(first, change, checking: isChecked)
         }
-        return GraphDelta(joined.values, oldHeader: oldHeader, newHeader: next.newHeader)
-    }
-
-    /// The joined delta with new values only: nothing is checked, and old values are dropped.
-    private func followedOneWay(by next: GraphDelta) -> GraphDelta {
-        var joined = Dictionary(changes.map { ($0.subject, $0.forgettingOld) }, uniquingKeysWith: { $1 })
-        for change in next.changes {
-            let subject = change.subject
-            switch (joined[subject], change) {
-            case (.inserted(let record)?, .updated(let update)):
-                joined[subject] = .inserted(update.applied(to: record))
-            case (.inserted?, .deleted): joined[subject] = nil
-            case (.updated(let first)?, .updated(let update)):
-                let record = update.applied(to: first.applied(to: GraphRecord(id: first.id, entity: first.entity)))
-                joined[subject] = .updated(RecordUpdate(settingAllBut: [], of: record))
-            case (.deleted?, .inserted(let record)):
-                joined[subject] = .updated(RecordUpdate(settingAllBut: [], of: record))
-            default: joined[subject] = change.forgettingOld
-            }
-        }
-        return GraphDelta(joined.values, oldHeader: oldHeader, newHeader: next.newHeader, knowledge: .new)
+        return GraphDelta(
+            isChecked ? Array(joined.values) : joined.values.map(\.forgettingOld), oldHeader: oldHeader,
+            newHeader: next.newHeader, knowledge: isChecked ? .both : .new)
     }
 
     /// Nil if the changes cancel each other.
-    private static func join(_ first: RecordChange, _ second: RecordChange) throws -> RecordChange? {
+    ///
+    /// - Parameter checking: Whether both changes contain their old values. Otherwise those of the result are not to be used.
+    private static func join(_ first: RecordChange, _ second: RecordChange, checking: Bool) throws -> RecordChange? {
         switch (first, second) {
         case (.inserted(let record), .updated(let update)):
-            return .inserted(try update.applied(to: record, checking: true))
+            return .inserted(try update.applied(to: record, checking: checking))
         case (.inserted(let record), .deleted(let old)):
-            guard record == old else { throw unrelated(first) }
+            guard !checking || record == old else { throw unrelated(first) }
             return nil
         case (.updated(let one), .updated(let other)):
-            let update = try one.followed(by: other)
+            let update = try one.followed(by: other, checking: checking)
             return update.isEmpty ? nil : .updated(update)
         case (.updated(let update), .deleted(let record)):
-            return .deleted(try update.inverse.applied(to: record, checking: true))
+            return .deleted(checking ? try update.inverse.applied(to: record, checking: true) : record)
         case (.deleted(let old), .inserted(let new)):
             let update = RecordUpdate(from: old, to: new)
             return update.isEmpty ? nil : .updated(update)
         case (.inserted, .inserted), (.updated, .inserted), (.deleted, .updated), (.deleted, .deleted):
+            guard checking else { return second }
             throw unrelated(first)
         }
     }
@@ -208,14 +193,15 @@ public struct GraphDelta: Sendable, Hashable {
 }
 
 extension RecordUpdate {
-    /// This update joined with the next one of the same record.
-    func followed(by next: RecordUpdate) throws -> RecordUpdate {
+    /// This update joined with the next one of the same record, whose old values must be the new ones of this with `checking`.
+    fileprivate func followed(by next: RecordUpdate, checking: Bool) throws -> RecordUpdate {
         var joined = RecordUpdate(id: id, entity: entity)
         var failure: DeltaError?
         forEachName(attributes, next.attributes, \.name) { name, one, other in
             if let one, let other {
-                if one.new != other.old { failure = disagreement(name) }
-                if one.old != other.new {
+                if checking, one.new != other.old { failure = disagreement(name) }
+                // Without checking, the old value may be unknown.
+                if !checking || one.old != other.new {
                     joined.attributes.append(AttributeChange(name: name, old: one.old, new: other.new))
                 }
             } else if let only = one ?? other {
@@ -228,7 +214,8 @@ extension RecordUpdate {
                     if let only = one ?? other { joined.relationships.append(only) }
                     return
                 }
-                if let both = try one.followed(by: other, of: subject) { joined.relationships.append(both) }
+                let both = try one.followed(by: other, of: subject, checking: checking)
+                if let both { joined.relationships.append(both) }
             } catch {
                 failure = disagreement(name)
             }
@@ -244,7 +231,9 @@ extension RecordUpdate {
 
 extension RelationshipChange {
     /// Nil if the changes cancel each other.
-    fileprivate func followed(by next: RelationshipChange, of subject: RecordSubject) throws -> RelationshipChange? {
+    fileprivate func followed(
+        by next: RelationshipChange, of subject: RecordSubject, checking: Bool
+    ) throws -> RelationshipChange? {
         switch (change, next.change) {
         case (.members(let removed, let added), .members(let removedNext, let addedNext)):
             let lost = Set(removed).subtracting(addedNext).union(Set(removedNext).subtracting(added))
@@ -254,11 +243,18 @@ extension RelationshipChange {
                 name: name, isOrdered: isOrdered,
                 change: .members(removed: RecordID.sortedSet(lost), added: RecordID.sortedSet(got)))
         case (.replaced(let old, let new), _):
-            let end = try next.applied(to: new, of: subject, checking: true)
+            let end = try next.applied(to: new, of: subject, checking: checking)
+            guard checking else { return next.setting(end) }
             return RelationshipChange(name: name, isOrdered: next.isOrdered, from: old, to: end)
         case (.members, .replaced(let old, let new)):
+            guard checking else { return next.setting(new) }
             let start = try inverse.applied(to: old, of: subject, checking: true)
             return RelationshipChange(name: name, isOrdered: next.isOrdered, from: start, to: new)
         }
+    }
+
+    /// The change to a target from an unknown one.
+    private func setting(_ target: RelationshipTarget?) -> RelationshipChange {
+        RelationshipChange(name: name, isOrdered: isOrdered, change: .replaced(old: nil, new: target))
     }
 }
