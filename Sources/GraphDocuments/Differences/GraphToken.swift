@@ -128,19 +128,29 @@ extension GraphToken: Codable {
 
 extension GraphToken.Records: Codable {
     private enum CodingKeys: String, CodingKey {
-        case properties, records
+        case properties, records, equivalent
+    }
+
+    /// A record whose id is canonically equivalent to another one, which is the same key of a dictionary.
+    private struct EquivalentRecord: Codable {
+        let id: String
+        let prints: Data
     }
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         properties = try container.decode([String].self, forKey: .properties)
-        for (id, data) in try container.decode([String: Data].self, forKey: .records) {
-            guard data.count.isMultiple(of: 8), data.count / 8 <= properties.count else {
+        var all = try container.decode([String: Data].self, forKey: .records).map {
+            EquivalentRecord(id: $0, prints: $1)
+        }
+        all += try container.decodeIfPresent([EquivalentRecord].self, forKey: .equivalent) ?? []
+        for record in all {
+            guard record.prints.count.isMultiple(of: 8), record.prints.count / 8 <= properties.count else {
                 throw DecodingError.dataCorruptedError(
-                    forKey: .records, in: container, debugDescription: "The hashes of \(id) are incomplete.")
+                    forKey: .records, in: container, debugDescription: "The hashes of \(record.id) are incomplete.")
             }
-            let bytes = [UInt8](data)
-            prints[RecordID(id)] = stride(from: 0, to: bytes.count, by: 8).map { start in
+            let bytes = [UInt8](record.prints)
+            prints[RecordID(record.id)] = stride(from: 0, to: bytes.count, by: 8).map { start in
                 bytes[start..<start + 8].reversed().reduce(0) { $0 << 8 | UInt64($1) }
             }
         }
@@ -150,11 +160,27 @@ extension GraphToken.Records: Codable {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(properties, forKey: .properties)
         var records: [String: Data] = [:]
+        var equivalent: [EquivalentRecord] = []
         for (id, prints) in prints {
             var data = Data(capacity: prints.count * 8)
             for print in prints { withUnsafeBytes(of: print.littleEndian) { data.append(contentsOf: $0) } }
+            guard let known = records.index(forKey: id.text) else {
+                records[id.text] = data
+                continue
+            }
+            // The first of them by UTF-8 is in the dictionary, in whatever order they are met.
+            let other = records[known]
+            guard id.precedes(RecordID(other.key)) else {
+                equivalent.append(EquivalentRecord(id: id.text, prints: data))
+                continue
+            }
+            equivalent.append(EquivalentRecord(id: other.key, prints: other.value))
+            records.remove(at: known)
             records[id.text] = data
         }
         try container.encode(records, forKey: .records)
+        if !equivalent.isEmpty {
+            try container.encode(equivalent.sorted { $0.id.precedesByUTF8($1.id) }, forKey: .equivalent)
+        }
     }
 }

@@ -72,7 +72,7 @@ public struct RecordSubject: Sendable, Hashable, Comparable, CustomStringConvert
 
     public var description: String { id.entity == nil ? "\(entity) \(id)" : "\(id)" }
 
-    /// Sorted by entity, then by primary key as a number, then by text.
+    /// Sorted by entity, then by primary key as a number, then by the UTF-8 of the text.
     public static func < (left: RecordSubject, right: RecordSubject) -> Bool {
         if left.entity != right.entity { return left.entity < right.entity }
         return left.id.precedes(right.id)
@@ -80,13 +80,13 @@ public struct RecordSubject: Sendable, Hashable, Comparable, CustomStringConvert
 }
 
 extension RecordID {
-    /// Whether the id sorts before another: primary keys as numbers, then texts.
+    /// Whether the id sorts before another: primary keys as numbers, then texts by their UTF-8.
     func precedes(_ other: RecordID) -> Bool {
         switch (primaryKey, other.primaryKey) {
         case (let mine?, let theirs?) where mine != theirs: mine < theirs
         case (_?, nil): true
         case (nil, _?): false
-        default: text < other.text
+        default: text.precedesByUTF8(other.text)
         }
     }
 }

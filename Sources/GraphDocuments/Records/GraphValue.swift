@@ -200,7 +200,7 @@ extension GraphValue: Hashable {
 
 extension Hasher {
     /// Adds all bytes of a text, and their number.
-    fileprivate mutating func combine(utf8 text: String) {
+    mutating func combine(utf8 text: String) {
         var text = text
         text.withUTF8 { bytes in
             combine(bytes.count)

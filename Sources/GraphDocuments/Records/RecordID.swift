@@ -16,6 +16,9 @@ public struct RecordID: Sendable, Hashable {
 
     public static func == (left: RecordID, right: RecordID) -> Bool { left.text.hasSameUTF8(as: right.text) }
 
+    /// Covers all that `==` compares: comparisons of states by hashes would miss that a text has changed to an equivalent one.
+    public func hash(into hasher: inout Hasher) { hasher.combine(utf8: text) }
+
     /// The id of a stored object: `Note/p12`.
     public static func stored(entity: String, primaryKey: Int64) -> RecordID {
         var entity = entity

@@ -135,4 +135,18 @@ extension String {
         }
         return (isSame ?? nil) ?? utf8.elementsEqual(other.utf8)
     }
+
+    /// Whether the UTF-8 sorts before that of another. `<` finds no order for canonically equivalent strings.
+    func precedesByUTF8(_ other: String) -> Bool {
+        let precedes = utf8.withContiguousStorageIfAvailable { own in
+            other.utf8.withContiguousStorageIfAvailable { others in
+                guard let first = own.baseAddress, let second = others.baseAddress else {
+                    return own.count < others.count
+                }
+                let order = memcmp(first, second, min(own.count, others.count))
+                return order == 0 ? own.count < others.count : order < 0
+            }
+        }
+        return (precedes ?? nil) ?? utf8.lexicographicallyPrecedes(other.utf8)
+    }
 }
