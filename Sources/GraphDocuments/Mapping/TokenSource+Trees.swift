@@ -37,15 +37,18 @@ extension TokenSource {
         }
     }
 
-    /// A scalar with the type of the format alone; a fraction with more digits than a double has is a decimal.
+    /// A scalar with the type of the format alone; a number that is not the shortest text of a double is a decimal.
     private mutating func plainValue(_ token: DocumentToken) throws -> GraphValue {
         let value = try self.value(token, as: .undefined)
         guard token == .number, case .double(let double) = value else { return value }
         let text = tokenText()
         guard text.utf8.count > 16 else { return value }
         let decimal = try self.value(token, as: .decimal)
-        guard case .decimal(let exact) = decimal, DecimalText.text(exact) != double.description else { return value }
-        return DecimalText.text(exact).utf8.count > 17 ? decimal : value
+        // Compared as numbers, because the texts may have different exponents.
+        guard case .decimal = decimal, decimal != TextValue.anyValue(double.description, as: .decimal) else {
+            return value
+        }
+        return decimal
     }
 }
 

@@ -1,0 +1,69 @@
+import Foundation
+import Testing
+
+@testable import GraphDocuments
+
+/// Values in documents with a foreign format: what is written is read as the same value.
+@Suite struct MappedValueTests {
+    private let schema = GraphSchema(entities: [
+        .init(
+            name: "Thing",
+            attributes: [
+                .init(name: "content", type: .transformable), .init(name: "name", type: .string),
+                .init(
+                    name: "parts", type: .composite,
+                    elements: [.init(name: "inner", type: .transformable), .init(name: "length", type: .double)]),
+                .init(name: "price", type: .decimal), .init(name: "rough", type: .float),
+            ])
+    ])
+
+    private func archive(_ value: Any) throws -> Data {
+        try NSKeyedArchiver.archivedData(withRootObject: value, requiringSecureCoding: false)
+    }
+
+    private func record(_ attributes: [GraphAttribute]) -> GraphRecord {
+        GraphRecord(
+            id: "1", entity: "Thing", attributes: [.init(name: "name", value: .string("a"))] + attributes)
+    }
+
+    private func written(_ record: GraphRecord, as format: GraphFormat = .json) throws -> Data {
+        let sink = MemorySink()
+        var writer = try format.graphWriter(
+            to: ByteOutput(to: sink), plan: MappingPlan(Mapping(), schema: schema), byEntity: false)
+        try writer.begin(DocumentHeader())
+        try writer.write(record, of: schema.entity("Thing"))
+        try writer.finish()
+        return sink.data
+    }
+
+    private func read(_ document: Data, as format: GraphFormat = .json) throws -> PlacedRecord {
+        var reader = try format.reader(
+            of: document, plan: MappingPlan(Mapping(), schema: schema), options: ReadingOptions(rootEntity: "Thing"))
+        return try #require(try reader.nextPlaced())
+    }
+
+    // MARK: - Numbers
+
+    /// A decimal of 16 digits may be between two doubles.
+    @Test(arguments: [
+        "900719925474099.3", "0.1234567890123456", "9007199254740993.5", "12345678901234567890.125", "1.50",
+    ])
+    func `a decimal keeps its digits`(text: String) throws {
+        let exact = try #require(Decimal(string: text))
+        let document = Data(#"[{"price": \#(text)}]"#.utf8)
+        #expect(try read(document).record.value(of: "price") == .decimal(exact))
+        let again = try read(written(record([.init(name: "price", value: .decimal(exact))])))
+        #expect(again.record.value(of: "price") == .decimal(exact))
+    }
+
+    @Test(arguments: [
+        0.1, 0.30000000000000004, 1.234_567_890_123_456_7e22, 1.234_567_890_123_456_7e-9, 123456.78901234567,
+    ])
+    func `a double stays one in a value without a type`(number: Double) throws {
+        let document = Data(#"[{"content": [\#(number)]}]"#.utf8)
+        let tree = ReadableValue.array([.value(.double(number))])
+        #expect(
+            try read(document).record.value(of: "content")
+                == .transformable(TransformableValue(archive: nil, readable: tree)))
+    }
+}
