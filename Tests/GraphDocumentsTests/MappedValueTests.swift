@@ -66,4 +66,17 @@ import Testing
             try read(document).record.value(of: "content")
                 == .transformable(TransformableValue(archive: nil, readable: tree)))
     }
+
+    @Test func `a number that is too large for a float does not become infinite`() throws {
+        #expect(GraphValue.double(1e39).read(as: .float) == .double(1e39))
+        #expect(GraphValue.double(-1e39).read(as: .float) == .double(-1e39))
+        #expect(GraphValue.double(0.5).read(as: .float) == .float(0.5))
+        #expect(GraphValue.double(.infinity).read(as: .float) == .float(.infinity))
+        #expect(GraphValue.double(.nan).read(as: .float) == .float(.nan))
+        #expect(try read(Data(#"[{"rough": 1e39}]"#.utf8)).record.value(of: "rough") == .double(1e39))
+        let plan = try MappingPlan(Mapping(), schema: schema)
+        var reader = try mappedReader(
+            of: [["rough": 1e39]], plan: plan, options: ReadingOptions(rootEntity: "Thing"))
+        #expect(try reader.nextPlaced()?.record.value(of: "rough") == .double(1e39))
+    }
 }

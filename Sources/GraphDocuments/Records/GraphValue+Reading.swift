@@ -17,7 +17,10 @@ extension GraphValue {
         case (.bool(let flag), .integer16), (.bool(let flag), .integer32), (.bool(let flag), .integer64):
             // Some serialisers convert between Foundation's boolean and integer objects.
             return .integer(flag ? 1 : 0)
-        case (.double(let number), .float): return .float(Float(number))
+        case (.double(let number), .float):
+            // A number too large for a float would become infinite.
+            let float = Float(number)
+            return float.isFinite || !number.isFinite ? .float(float) : self
         case (.float(let number), .double): return .double(Double(number))
         case (.double(let number), .decimal): return TextValue.anyValue(number.description, as: .decimal) ?? self
         case (.double(let number), .integer16), (.double(let number), .integer32), (.double(let number), .integer64):
