@@ -1,4 +1,5 @@
 import Foundation
+import KeyedArchives
 
 /// A value that a mapping cannot read.
 struct MappedValueError: Error, CustomStringConvertible {
@@ -27,15 +28,7 @@ extension AttributeMappingPlan {
             return value.read(as: attribute.type)
         case .dictionary(let members) where attribute.type == .composite:
             return .composite(try composite(members, attribute.elements, level: 0))
-        case .dictionary(let members):
-            if members.count <= 2, members.first?.name == ValueTag.archive.rawValue,
-                case .value(.string(let text))? = members.first?.value, let archive = Data(base64Encoded: text),
-                attribute.type == .transformable
-            {
-                return .transformable(TransformableValue(archive: archive))
-            }
-            return try tree.asTransformable(attribute)
-        case .array: return try tree.asTransformable(attribute)
+        case .dictionary, .array: return try tree.asTransformable(attribute)
         }
     }
 
@@ -62,13 +55,29 @@ extension AttributeMappingPlan {
         case .date(let seconds) where dates != nil: tree = .value(dates?.write(seconds) ?? .null)
         case .decimal where decimals == .number && style.style != .propertyList: tree = .value(value)
         case .null: tree = style.null
-        case .transformable(let transformable):
-            let plain = transformable.readable.flatMap { $0.showsObjects ? nil : $0 }
-            tree = plain.map { style.tree($0) } ?? style.tree(value, declaredAs: attribute)
+        case .transformable(let transformable): tree = try self.tree(of: transformable, style: style)
         default: tree = style.tree(value, declaredAs: attribute)
         }
         if let write = functions?.write, !value.isNull { tree = try write(tree) ?? style.null }
         return tree
+    }
+
+    /// The content of an archive, if exactly that archive's value is made of it when it is read, otherwise the archive.
+    ///
+    /// A function of the mapping gets the content in any case: it makes something else of it.
+    private func tree(of value: TransformableValue, style: TreeStyle) throws -> ReadableValue {
+        if functions?.write != nil, let readable = value.readable, !readable.showsObjects {
+            return style.tree(readable, escapesKeys: false)
+        }
+        guard let archive = value.archive else {
+            guard let readable = value.readable, readable.isPlain else {
+                throw DocumentError(
+                    .notRepresentable,
+                    "A value of \(attribute.name) has no archive, and a mapped document has no dates or bytes.")
+            }
+            return readable
+        }
+        return ReadableValue(plainArchive: archive) ?? style.tree(.transformable(value), declaredAs: attribute)
     }
 }
 
@@ -79,6 +88,70 @@ extension ReadableValue {
             throw MappedValueError(
                 "\(noun) was found for \(attribute.name), which is of type \(attribute.type.name).")
         }
+        if let archive { return .transformable(TransformableValue(archive: archive)) }
         return .transformable(TransformableValue(archive: nil, readable: self))
+    }
+
+    /// The archive of a value that is written as one, with or without its readable form.
+    private var archive: Data? {
+        guard case .dictionary(let members) = self,
+            members.allSatisfy({ [ValueTag.archive.rawValue, ValueTag.readable.rawValue].contains($0.name) }),
+            case .value(let value)? = member(ValueTag.archive.rawValue)
+        else { return nil }
+        switch value {
+        case .data(let data): return data
+        case .string(let text): return Data(base64Encoded: text)
+        default: return nil
+        }
+    }
+
+    /// The content of an archive that contains only numbers, strings, arrays, and dictionaries with strings as keys. Nil for any other:
+    /// a foreign document has no type for a date, a set would become an array, and an attributed string a string.
+    fileprivate init?(plainArchive data: Data) {
+        let classes: Set = [
+            "NSArray", "NSMutableArray", "NSDictionary", "NSMutableDictionary", "NSString", "NSMutableString",
+        ]
+        guard let archive = try? KeyedArchive(data: data),
+            archive.objects.allSatisfy({ $0["$classname"]?.string.map(classes.contains) ?? true }),
+            let root = try? KeyedArchives.ReadableValue(try archive.root)
+        else { return nil }
+        self.init(plain: root)
+        guard isPlain else { return nil }
+    }
+
+    /// Recursive; the archive's reader limits the depth.
+    private init?(plain value: KeyedArchives.ReadableValue) {
+        func trees(_ values: [KeyedArchives.ReadableValue]) -> [Self]? {
+            let trees = values.compactMap { Self(plain: $0) }
+            return trees.count == values.count ? trees : nil
+        }
+        switch value {
+        case .boolean(let value): self = .value(.bool(value))
+        case .integer(let value): self = .value(.integer(value))
+        case .real(let value): self = .value(.double(value))
+        case .string(let value): self = .value(.string(value))
+        case .array(let values):
+            guard let trees = trees(values) else { return nil }
+            self = .array(trees)
+        case .dictionary(let pairs):
+            let names = pairs.compactMap { pair in if case .string(let name) = pair.key { name } else { nil } }
+            guard names.count == pairs.count, let trees = trees(pairs.map(\.value)) else { return nil }
+            self = .dictionary(zip(names, trees).map { Member(name: $0, value: $1) }.sorted { $0.name < $1.name })
+        default: return nil
+        }
+    }
+
+    /// Whether every format has types for all values of the tree, and no key is a tag of this library. Recursive; readers have limited
+    /// the depth of trees.
+    fileprivate var isPlain: Bool {
+        switch self {
+        case .value(.bool), .value(.integer), .value(.string): true
+        // A zero with a sign is an integer in some formats.
+        case .value(.double(let number)): number.isFinite && !(number == 0 && number.sign == .minus)
+        case .value: false
+        case .array(let values): values.allSatisfy(\.isPlain)
+        case .dictionary(let members):
+            members.allSatisfy { ValueTag(rawValue: $0.name) == nil && $0.value.isPlain }
+        }
     }
 }
