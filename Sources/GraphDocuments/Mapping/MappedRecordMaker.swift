@@ -237,7 +237,13 @@ package struct MappedRecordMaker {
             throw MappedValueError("A reference to \(entity.name) needs \(leaves.count) key values.")
         }
         let values = try zip(leaves, parts).map { GraphAttribute(name: $0.attribute.name, value: try $0.value(of: $1)) }
-        let texts = values.map { TextValue.text(of: $0.value) ?? "" }
+        let texts = try values.map { part in
+            // An object whose key has no value cannot be referred to, and an empty text is another key.
+            guard let text = TextValue.text(of: part.value) else {
+                throw MappedValueError("A key value of \(entity.name), \(part.name), is null or not a single value.")
+            }
+            return text
+        }
         // A key with relationships is represented by the text of its parts; a key of one attribute by its value.
         if identity == nil,
             entity.identity?.count != leaves.count
