@@ -100,4 +100,35 @@ import Testing
             #expect(empty.first?.details?.mistakes == [])
         }
     }
+
+    @Test func `a reference has the values by which its relationship finds objects`() throws {
+        let identities: [([String]?, String)] = [
+            (nil, #"["Oslo","home"]"#), (["name"], #""home""#), (["name", "city"], #"["home","Oslo"]"#),
+        ]
+        for (identity, reference) in identities {
+            var mapping = mapping
+            mapping["Note"]["place"].identity = identity
+            let text = try text(mapping) { writer in
+                try note(1, "place", isToMany: false, &writer) { try $0.reference("Place/=Oslo,home") }
+            }
+            #expect(text == "[\n{\"id\":1,\"place\":\(reference)}]\n")
+            let read = try #require(try records(text, "Note", mapping).first)
+            #expect(read.details?.mistakes == [])
+            let key = read.details?.references.values.first?.key ?? []
+            let values = ["city": GraphValue.string("Oslo"), "name": .string("home")]
+            #expect(key == (identity ?? ["city", "name"]).map { GraphAttribute(name: $0, value: values[$0] ?? .null) })
+        }
+    }
+
+    @Test func `a reference is refused if its relationship finds objects by what is not in their key`() throws {
+        var mapping = mapping
+        mapping["Note"]["place"].identity = ["zip"]
+        let error = #expect(throws: DocumentError.self) {
+            try text(mapping) { writer in
+                try note(1, "place", isToMany: false, &writer) { try $0.reference("Place/=Oslo,home") }
+            }
+        }
+        #expect(error?.code == .notRepresentable)
+        #expect(error?.message.contains("\"zip\"") == true)
+    }
 }

@@ -124,11 +124,31 @@ struct MappedGraphWriter<Sink: MappedSink>: GraphWriter {
                 "\(relationship.relationship.name) refers to \(id), whose entity \(destination) has no key: embed it, omit the relationship, or declare an identity."
             )
         }
-        let parts = try zip(leaves, values).map { leaf, text in
+        var key = Array(zip(leaves, values))
+        if let identity = relationship.identity { key = try part(of: key, identity, relationship.relationship) }
+        let parts = try key.map { leaf, text in
             let value = TextValue.anyValue(text, as: leaf.attribute.type) ?? .string(text)
             return try leaf.tree(of: value, style: style, decimals: plan.mapping.decimals)
         }
         return parts.count == 1 ? parts[0] : .array(parts)
+    }
+
+    /// The values of the attributes by which a relationship finds its objects, of the values in the key of their entity. Nothing else of
+    /// a referenced object is known here.
+    private func part(
+        of key: [(AttributeMappingPlan, String)], _ names: [String], _ relationship: GraphSchema.Relationship
+    ) throws -> [(AttributeMappingPlan, String)] {
+        let entity = plan.entity(relationship.destination)
+        return try names.map { name in
+            // A key with relationships contains attributes of other entities.
+            guard entity?.identity?.count == key.count, let position = entity?.identity?.firstIndex(of: name) else {
+                throw DocumentError(
+                    .notRepresentable,
+                    "\(relationship.name) finds its objects by \"\(name)\", which is not in the key of \(relationship.destination): embed them, or make it part of the identity."
+                )
+            }
+            return key[position]
+        }
     }
 
     mutating func endRelationship() throws {
