@@ -131,4 +131,80 @@ import Testing
         #expect(error?.code == .notRepresentable)
         #expect(error?.message.contains("\"zip\"") == true)
     }
+
+    // MARK: - Keyed relationships
+
+    private var keyed: Mapping {
+        var mapping = mapping
+        mapping["Note"]["tags"].isKeyed = true
+        mapping["Tag"]["name"].keys = ["@key"]
+        return mapping
+    }
+
+    @Test func `objects of one relationship with equal keys are refused`() throws {
+        let both = try text(keyed) { writer in
+            try note(1, "tags", &writer) { writer in
+                try tag("home", &writer)
+                try tag("work", &writer)
+            }
+        }
+        #expect(try records(both, "Note", keyed).last?.record.target(of: "tags")?.ids.count == 2)
+        let plan = try MappingPlan(keyed, schema: schema)
+        for format in [GraphFormat.json, .propertyList, .xmlPropertyList] {
+            let error = #expect(throws: DocumentError.self) {
+                var writer = try format.graphWriter(to: ByteOutput(to: MemorySink()), plan: plan, byEntity: false)
+                try write(&writer) { writer in
+                    try note(1, "tags", &writer) { writer in
+                        try tag("home", &writer)
+                        try tag("home", &writer)
+                    }
+                }
+            }
+            #expect(error?.code == .notRepresentable, "\(format)")
+        }
+        // Objects of different relationships may have one key.
+        _ = try text(keyed) { writer in
+            for number: Int64 in [1, 2] { try note(number, "tags", &writer) { try tag("home", &$0) } }
+        }
+    }
+
+    @Test func `references in a keyed relationship are written as an array`() throws {
+        let text = try text(keyed) { writer in
+            try note(1, "tags", &writer) { writer in
+                try writer.reference("Tag/=home")
+                try writer.reference("Tag/=work")
+            }
+        }
+        #expect(text == "[\n{\"id\":1,\"tags\":[\"home\",\"work\"]}]\n")
+        let read = try records(text, "Note", keyed)
+        #expect(read.count == 1, "A reference is no object.")
+        #expect(read.first?.details?.relationshipsByKey == ["tags"])
+        #expect(read.first?.record.target(of: "tags")?.ids.count == 2)
+        let error = #expect(throws: DocumentError.self) {
+            try self.text(keyed) { writer in
+                try note(1, "tags", &writer) { writer in
+                    try tag("home", &writer)
+                    try writer.reference("Tag/=work")
+                }
+            }
+        }
+        #expect(error?.code == .notRepresentable)
+        #expect(try self.text(keyed) { try note(1, "tags", &$0) { _ in } } == "[\n{\"id\":1,\"tags\":{}}]\n")
+    }
+
+    @Test func `objects of entities with one document key are in one list`() throws {
+        var mapping = mapping
+        mapping["Note"].documentKey = "all"
+        mapping["Tag"].documentKey = "all"
+        let plan = try MappingPlan(mapping, schema: schema)
+        var writer: any GraphWriter = try MappedDictionaryWriter(plan: plan, style: .json, byEntity: true)
+        try write(&writer) { writer in
+            try tag("home", &writer)
+            try object("Place/=Oslo,a", "Place", "name", .string("a"), "notes", &writer) { _ in }
+            try note(1, "tags", &writer) { _ in }
+        }
+        let document = (writer as? MappedDictionaryWriter)?.document as? [String: [Any]]
+        #expect(document?["all"]?.count == 2)
+        #expect(document?["Place"]?.count == 1)
+    }
 }

@@ -23,12 +23,18 @@ struct MappedGraphWriter<Sink: MappedSink>: GraphWriter {
         /// Whether documents do not contain the open relationship.
         var isSkipping = false
         var isToMany = false
-        var targets: [(key: String?, tree: ReadableValue)] = []
-        var hasObjects = false
+        var targets: [Target] = []
         /// The inverse of the relationship that contains this object, and whether the enclosing object was omitted from
         /// it.
         var wayBack: String?
         var hasLeftOutParent = false
+    }
+
+    /// An object in a relationship, with its key if that is keyed, or a reference to one.
+    private struct Target {
+        var tree: ReadableValue
+        var key: String?
+        var isReference = false
     }
 
     init(plan: MappingPlan, byEntity: Bool, to sink: Sink) throws {
@@ -100,7 +106,6 @@ struct MappedGraphWriter<Sink: MappedSink>: GraphWriter {
         open[top].isSkipping = relationship.map { $0.write == nil && $0.writeReferences == nil } ?? true
         open[top].isToMany = isToMany
         open[top].targets = []
-        open[top].hasObjects = false
         open[top].hasLeftOutParent = false
     }
 
@@ -112,7 +117,7 @@ struct MappedGraphWriter<Sink: MappedSink>: GraphWriter {
             open[top].hasLeftOutParent = true
             return
         }
-        open[top].targets.append((nil, try reference(id, relationship)))
+        open[top].targets.append(Target(tree: try reference(id, relationship), isReference: true))
     }
 
     private func reference(_ id: RecordID, _ relationship: RelationshipMappingPlan) throws -> ReadableValue {
@@ -160,16 +165,16 @@ struct MappedGraphWriter<Sink: MappedSink>: GraphWriter {
         guard !open[top].isSkipping, let relationship = open[top].relationship else { return }
         let targets = open[top].targets
         if open[top].hasLeftOutParent, targets.isEmpty { return }
-        let references = open[top].hasObjects ? nil : relationship.writeReferences
+        let hasObjects = targets.contains { !$0.isReference }
+        let references = hasObjects ? nil : relationship.writeReferences
         // An empty relationship is written as objects if both forms are possible, because its form cannot be
         // determined.
         guard let path = targets.isEmpty ? relationship.write ?? references : references ?? relationship.write else {
             return
         }
         var tree: ReadableValue
-        if relationship.isKeyed, references == nil {
-            tree = .dictionary(
-                targets.enumerated().map { .init(name: $1.key ?? "\($0)", value: $1.tree) })
+        if relationship.isKeyed, hasObjects || (targets.isEmpty && references == nil) {
+            tree = .dictionary(try members(targets, of: relationship.relationship))
         } else if open[top].isToMany {
             tree = .array(targets.map(\.tree))
         } else {
@@ -177,6 +182,30 @@ struct MappedGraphWriter<Sink: MappedSink>: GraphWriter {
         }
         if let write = relationship.functions?.write, tree != style.null { tree = try write(tree) ?? style.null }
         put(tree, at: path, in: top)
+    }
+
+    /// The objects of a keyed relationship by their keys. In that form a reference would be an object.
+    private func members(
+        _ targets: [Target], of relationship: GraphSchema.Relationship
+    ) throws -> [ReadableValue.Member] {
+        var keys: Set<String> = []
+        return try targets.enumerated().map { index, target in
+            guard !target.isReference else {
+                throw DocumentError(
+                    .notRepresentable,
+                    "\(relationship.name) has a key for each object, and some objects would be references.")
+            }
+            let key = target.key ?? "\(index)"
+            try Self.add(key, to: &keys, of: relationship.destination)
+            return .init(name: key, value: target.tree)
+        }
+    }
+
+    /// Throws if there is such a key already.
+    private static func add(_ key: String, to keys: inout Set<String>, of entity: String) throws {
+        guard keys.insert(key).inserted else {
+            throw DocumentError(.notRepresentable, "Two objects of \(entity) have the key \"\(key)\".")
+        }
     }
 
     mutating func nullRelationship(_ name: String) throws {
@@ -191,8 +220,7 @@ struct MappedGraphWriter<Sink: MappedSink>: GraphWriter {
         var tree = object.value ?? .dictionary(object.members)
         if let write = object.entity.functions?.write { tree = try write(tree) ?? tree }
         if let top = open.indices.last {
-            open[top].targets.append((object.key, tree))
-            open[top].hasObjects = true
+            open[top].targets.append(Target(tree: tree, key: object.key))
         } else {
             let group = byEntity ? object.entity.documentKey : nil
             try sink.write(tree, key: plan.mapping.isKeyed ? try key(of: object, in: group) : nil, group: group)
@@ -203,9 +231,7 @@ struct MappedGraphWriter<Sink: MappedSink>: GraphWriter {
     /// number of objects before it.
     private mutating func key(of object: Object, in group: String?) throws -> String {
         let key = object.key ?? "\(keys[group ?? ""]?.count ?? 0)"
-        guard keys[group ?? "", default: []].insert(key).inserted else {
-            throw DocumentError(.notRepresentable, "Two objects of \(object.entity.name) have the key \"\(key)\".")
-        }
+        try Self.add(key, to: &keys[group ?? "", default: []], of: object.entity.name)
         return key
     }
 

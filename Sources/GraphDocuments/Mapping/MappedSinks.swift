@@ -138,8 +138,11 @@ struct MappedTrees {
     }
 
     mutating func add(_ tree: ReadableValue, key: String?, group: String?) {
-        if groups.last?.name != group ?? "" { groups.append((group ?? "", [])) }
-        groups[groups.count - 1].objects.append(.init(name: key ?? "", value: tree))
+        let name = group ?? ""
+        // Several entities may have one group, and others may be written between them.
+        let known = groups.last?.name == name ? groups.count - 1 : groups.firstIndex { $0.name == name }
+        if known == nil { groups.append((name, [])) }
+        groups[known ?? groups.count - 1].objects.append(.init(name: key ?? "", value: tree))
     }
 
     private func tree(of objects: [ReadableValue.Member]) -> ReadableValue {
