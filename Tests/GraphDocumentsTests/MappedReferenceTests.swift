@@ -207,4 +207,46 @@ import Testing
         #expect(document?["all"]?.count == 2)
         #expect(document?["Place"]?.count == 1)
     }
+
+    // MARK: - The enclosing object
+
+    @Test func `the enclosing object is in a list of others`() throws {
+        for (others, list): ([Int64], String) in [([], ""), ([2], #","notes":[1,2]"#), ([2, 3], #","notes":[1,2,3]"#)] {
+            let text = try text(mapping) { writer in
+                try note(1, "tags", &writer) { writer in
+                    try tag("home", &writer) { writer in
+                        for number in [1] + others { try writer.reference(RecordID("Note/=\(number)")) }
+                    }
+                }
+            }
+            #expect(text == "[\n{\"id\":1,\"tags\":[{\"name\":\"home\"\(list)}]}]\n")
+        }
+        // In its position.
+        let text = try text(mapping) { writer in
+            try note(2, "tags", &writer) { writer in
+                try tag("home", &writer) { writer in
+                    for number in 1...3 { try writer.reference(RecordID("Note/=\(number)")) }
+                }
+            }
+        }
+        #expect(text == "[\n{\"id\":2,\"tags\":[{\"name\":\"home\",\"notes\":[1,2,3]}]}]\n")
+    }
+
+    @Test func `the enclosing object is in a list beside objects, if it has a key`() throws {
+        for hasKey in [true, false] {
+            var mapping = mapping
+            if !hasKey { mapping["Note"].identity = nil }
+            let text = try text(mapping) { writer in
+                try note(1, "tags", &writer) { writer in
+                    try tag("home", &writer) { writer in
+                        try writer.reference("Note/=1")
+                        try note(2, "tags", &writer) { _ in }
+                    }
+                }
+            }
+            let parent = hasKey ? "1," : ""
+            #expect(
+                text == "[\n{\"id\":1,\"tags\":[{\"name\":\"home\",\"notes\":[\(parent){\"id\":2,\"tags\":[]}]}]}]\n")
+        }
+    }
 }

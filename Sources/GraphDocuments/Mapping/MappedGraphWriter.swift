@@ -1,7 +1,8 @@
 /// Writes a graph as objects with a foreign format, using a mapping. Each top-level object is built as a tree and
 /// passed to the sink.
 ///
-/// A relationship whose only member is the enclosing object is omitted: it follows from the nesting.
+/// A relationship whose only member is the enclosing object is omitted: it follows from the nesting. If there are others, the enclosing
+/// object is among them, because a list that is read replaces the members.
 struct MappedGraphWriter<Sink: MappedSink>: GraphWriter {
     private let plan: MappingPlan
     private let byEntity: Bool
@@ -24,10 +25,10 @@ struct MappedGraphWriter<Sink: MappedSink>: GraphWriter {
         var isSkipping = false
         var isToMany = false
         var targets: [Target] = []
-        /// The inverse of the relationship that contains this object, and whether the enclosing object was omitted from
-        /// it.
+        /// The inverse of the relationship that contains this object.
         var wayBack: String?
-        var hasLeftOutParent = false
+        /// The number of targets before the enclosing object, if that was omitted from the open relationship.
+        var parentPosition: Int?
     }
 
     /// An object in a relationship, with its key if that is keyed, or a reference to one.
@@ -106,7 +107,7 @@ struct MappedGraphWriter<Sink: MappedSink>: GraphWriter {
         open[top].isSkipping = relationship.map { $0.write == nil && $0.writeReferences == nil } ?? true
         open[top].isToMany = isToMany
         open[top].targets = []
-        open[top].hasLeftOutParent = false
+        open[top].parentPosition = nil
     }
 
     mutating func reference(_ id: RecordID) throws {
@@ -114,7 +115,7 @@ struct MappedGraphWriter<Sink: MappedSink>: GraphWriter {
             return
         }
         if open[top].wayBack == relationship.relationship.name, top > 0, open[top - 1].id == id {
-            open[top].hasLeftOutParent = true
+            open[top].parentPosition = open[top].targets.count
             return
         }
         open[top].targets.append(Target(tree: try reference(id, relationship), isReference: true))
@@ -163,8 +164,9 @@ struct MappedGraphWriter<Sink: MappedSink>: GraphWriter {
             open[top].targets = []
         }
         guard !open[top].isSkipping, let relationship = open[top].relationship else { return }
+        try addParent(to: relationship, in: top)
         let targets = open[top].targets
-        if open[top].hasLeftOutParent, targets.isEmpty { return }
+        if open[top].parentPosition != nil, targets.isEmpty { return }
         let hasObjects = targets.contains { !$0.isReference }
         let references = hasObjects ? nil : relationship.writeReferences
         // An empty relationship is written as objects if both forms are possible, because its form cannot be
@@ -182,6 +184,21 @@ struct MappedGraphWriter<Sink: MappedSink>: GraphWriter {
         }
         if let write = relationship.functions?.write, tree != style.null { tree = try write(tree) ?? style.null }
         put(tree, at: path, in: top)
+    }
+
+    /// Adds the enclosing object to a relationship that has other targets, too.
+    private mutating func addParent(to relationship: RelationshipMappingPlan, in top: Int) throws {
+        guard top > 0, let position = open[top].parentPosition, !open[top].targets.isEmpty,
+            let id = open[top - 1].id
+        else { return }
+        var parent: ReadableValue?
+        if open[top].targets.allSatisfy(\.isReference) {
+            parent = try reference(id, relationship)
+        } else if !relationship.isKeyed {
+            // Beside objects, which need no key, it may have none: then it follows from the nesting only.
+            parent = try? reference(id, relationship)
+        }
+        if let parent { open[top].targets.insert(Target(tree: parent, isReference: true), at: position) }
     }
 
     /// The objects of a keyed relationship by their keys. In that form a reference would be an object.
