@@ -240,6 +240,19 @@
                 #expect(authors == "1 2")
             }
 
+            @Test(arguments: ["NaN", "Infinity", "-Infinity", "1e300", "9223339708800", "-211845110401"])
+            func `a date that the server does not have is NULL in a view`(_ date: String) throws {
+                try copy()
+                _ = try execute(
+                    "UPDATE ZNOTE SET ZCREATEDAT = 0 WHERE Z_PK = 2; "
+                        + "UPDATE ZNOTE SET ZCREATEDAT = '\(date)'::float8 WHERE Z_PK = 1;")
+                let dates = try execute(
+                    try succeed("views", url)
+                        + "SELECT string_agg(coalesce(extract(year FROM \"createdAt\" AT TIME ZONE 'UTC')::text, 'none'),"
+                        + " ' ' ORDER BY key) FROM \"Note\";")
+                #expect(dates == "none 2001")
+            }
+
             @Test func `a store is migrated with repairs, in place and to another place, and keeps its history`() throws
             {
                 try copy()

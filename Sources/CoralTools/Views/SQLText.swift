@@ -24,10 +24,15 @@ package enum SQLText {
         String(String.UnicodeScalarView(text.unicodeScalars.filter { $0 != "\0" }))
     }
 
-    /// An expression of PostgreSQL's for the readable form of a column's value.
+    /// The seconds from the reference date to the first and the last date of which PostgreSQL makes a timestamp, without some
+    /// years: those of the views that a store on a server has.
+    private static let serverDates = "-211800000000 AND 9223000000000"
+
+    /// An expression of PostgreSQL's for the readable form of a column's value. A date that PostgreSQL does not have is NULL.
     static func serverValue(_ column: String, _ type: GraphValueType) -> String {
         switch type {
-        case .date: "to_timestamp(\(column) + 978307200.0)"
+        // `to_timestamp` fails for another date, and with it the statement. NaN is greater than all numbers.
+        case .date: "CASE WHEN \(column) BETWEEN \(serverDates) THEN to_timestamp(\(column) + 978307200.0) END"
         case .uuid: "CASE WHEN octet_length(\(column)) = 16 THEN encode(\(column), 'hex')::uuid END"
         case .boolean: "(\(column) <> 0)"
         default: column
