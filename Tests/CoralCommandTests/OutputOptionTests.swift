@@ -3,6 +3,8 @@ import Foundation
 import GRDB
 import Testing
 
+@testable import CoralCommand
+
 /// Options of the output that several commands share: formats, time zones, colours, paging, proof.
 @Suite struct OutputOptionTests {
     private let store: NotesStore
@@ -70,6 +72,43 @@ import Testing
         }
         #expect(try CommandRun(query + ["-o", store.file("x.txt"), "--format", "table"]).status == 0)
         #expect(try !String(contentsOfFile: store.file("x.txt"), encoding: .utf8).contains(long))
+    }
+
+    @Test func `a file that appears while a command works is kept, and a confirmed one is replaced`() throws {
+        let path = store.file("notes.txt")
+        let file = try OutputFile.parse(["-o", path])
+        try file.requireFree()
+        try Data("other".utf8).write(to: URL(fileURLWithPath: path))
+        #expect(throws: (any Error).self) { try file.write("mine") }
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == "other")
+        // Also if the sink was opened before the file appeared.
+        let second = store.file("second.txt")
+        let opened = try OutputFile.parse(["-o", second])
+        try opened.requireFree()
+        let sink = try opened.sink()
+        try Data("other".utf8).write(to: URL(fileURLWithPath: second))
+        try Data("mine".utf8).withUnsafeBytes { try sink.write($0) }
+        #expect(throws: (any Error).self) { try sink.finish() }
+        #expect(try String(contentsOfFile: second, encoding: .utf8) == "other")
+        let forced = try OutputFile.parse(["-o", path, "--force"])
+        try forced.requireFree()
+        try forced.write("mine")
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == "mine")
+    }
+
+    @Test func `a store that appears while a command works is kept`() throws {
+        let path = store.file("New.sqlite")
+        let occupant = try Confirmation.occupant(path, isForced: false)
+        #expect(occupant == .nothing)
+        #expect(try Confirmation.occupant(path, isForced: true) == .file)
+        try Data("other".utf8).write(to: URL(fileURLWithPath: path))
+        #expect(throws: CommandError.self) { try Confirmation.occupant(path, isForced: false) }
+        #expect(try Confirmation.occupant(path, isForced: true) == .file)
+        #if !canImport(Darwin)
+            let database = try DeletedObjectDatabase(at: path, isReplaced: occupant == .file)
+            #expect(throws: (any Error).self) { try database.write([]) }
+            #expect(try String(contentsOfFile: path, encoding: .utf8) == "other")
+        #endif
     }
 
     @Test func `dates of the first years have a calendar date`() throws {

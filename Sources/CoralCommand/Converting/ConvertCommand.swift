@@ -69,16 +69,23 @@ struct ConvertCommand: ParsableCommand {
 
     private func convert() throws {
         let open = try OpenStore(path: store, model: source)
-        try Confirmation.requireFree(output, for: .store, reading: [open.url, source.url], isForced: force)
-        if let code { try Confirmation.requireFree(code, reading: [open.url, source.url], isForced: force) }
+        let isReplaced = try Confirmation.requireFree(
+            output, for: .store, reading: [open.url, source.url], isForced: force)
+        let isCodeReplaced = try code.map {
+            try Confirmation.requireFree($0, reading: [open.url, source.url], isForced: force)
+        }
         try StandardOutput.requireOpen()
-        let result = try write(open, PlainSchema(open.model, style: style, keys: keys))
+        let result = try write(
+            open, PlainSchema(open.model, style: style, keys: keys), replacing: isReplaced,
+            replacingCode: isCodeReplaced ?? false)
         try show(result)
         if result.lost.count > 0 || result.different.count > 0 { throw CommandStatus.findings.exitCode }
     }
 
     /// Writes the database and the code beside their locations, and moves both there when they are complete.
-    private func write(_ open: OpenStore, _ schema: PlainSchema) throws -> PlainDatabase.Result {
+    private func write(
+        _ open: OpenStore, _ schema: PlainSchema, replacing isReplaced: Bool, replacingCode isCodeReplaced: Bool
+    ) throws -> PlainDatabase.Result {
         let partial = try PartialFolder(for: URL(fileURLWithPath: output))
         defer { partial.remove() }
         // SQLite would apply the log of the earlier database to the new one.
@@ -107,10 +114,8 @@ struct ConvertCommand: ParsableCommand {
                 to: partial.item, progress: progress)
         }
         result.lost.add(dangling?.danglingReferences.map { "\($0)" } ?? [], of: dangling?.danglingReferences.count ?? 0)
-        // Replacing an existing file has been confirmed before; a file that has been created since is not replaced.
-        let isReplaced = force || FileStatus(partial.destination.path) != nil
         let text = code == nil ? nil : codeText(result.schema, result.exceptions)
-        let source = try code.map { try CodeFile(path: $0, isReplaced: force || FileStatus($0) != nil) }
+        let source = try code.map { try CodeFile(path: $0, isReplaced: isCodeReplaced) }
         try folder?.addFiles()
         do {
             try text.map { try source?.write($0) }

@@ -83,7 +83,7 @@ struct HistoryShowCommand: ParsableCommand {
         let end = try until?.end(zone: zone.zone)
         pages.author = author
         let filter = try HistoryChangeFilter(entity: entity, object: object, in: open)
-        try file.requireFree(reading: open.url)
+        try file.requireFree(reading: open.url, source.url)
         let output = ByteOutput(to: try file.sink())
         var writer = writer(to: output, title: open.url.lastPathComponent)
         var count = 0

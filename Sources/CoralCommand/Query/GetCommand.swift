@@ -113,8 +113,8 @@ struct GetCommand: ParsableCommand {
         guard let data = values[name] else {
             throw CommandError("\(StoredName(object.objectID).text) has no binary value for \(name).")
         }
-        try Confirmation.requireFree(path, reading: [open.url, source.url], isForced: force)
-        let file = try AtomicFile(path: path, replacing: force || FileStatus(path) != nil)
+        let isReplaced = try Confirmation.requireFree(path, reading: [open.url, source.url], isForced: force)
+        let file = try AtomicFile(path: path, replacing: isReplaced)
         try data.withUnsafeBytes { try file.write($0) }
         try file.finish()
         StandardError.report("\(Quantity.bytes(Int64(data.count))) written to \(path).")

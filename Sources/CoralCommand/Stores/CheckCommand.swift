@@ -100,12 +100,11 @@ struct CheckCommand: ParsableCommand {
             {
                 throw CommandError("--repair requires the location of a copy, not the store itself.")
             }
-            if destination.isFileURL {
-                try Confirmation.requireFree(path, for: .store, reading: [open.url, source.url], isForced: force)
-            }
+            // A store on a server is never replaced.
+            let occupant =
+                try destination.isFileURL
+                ? Confirmation.occupant(path, reading: [open.url, source.url], isForced: force) : .nothing
             try StandardOutput.requireOpen()
-            // Replacing an existing file has been confirmed before; a file that has been created since is not replaced.
-            let occupant: StoreCreation.Occupant = force || FileStatus(path) != nil ? .file : .nothing
             return try Work.run("Repairing") { progress in
                 try StoreCreation.makeStore(
                     at: destination, model: open.model, replacing: occupant

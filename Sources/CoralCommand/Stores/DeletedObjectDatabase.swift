@@ -15,16 +15,16 @@
         /// The columns that state how sure a row is, where it was found, and which of its values are lost.
         private static let marks = ["deleted_certainty", "deleted_place", "deleted_lost"]
 
+        /// - Parameter isReplaced: Whether an existing file may be replaced, as it was confirmed.
         /// - Throws: `CommandError` for a database that is open, or was not closed.
-        init(at path: String, isForced: Bool) throws {
+        init(at path: String, isReplaced: Bool) throws {
+            self.isReplaced = isReplaced
             partial = try PartialFolder(for: URL(fileURLWithPath: path))
             for suffix in ["-wal", "-journal"] where FileStatus(partial.destination.path + suffix) != nil {
                 throw CommandError(
                     "The database at \(path) has the file \(partial.destination.lastPathComponent + suffix): it is open, or "
                         + "was not closed. Nothing was changed.")
             }
-            // Replacing an existing file has been confirmed before; a file that has been created since is not replaced.
-            isReplaced = isForced || FileStatus(partial.destination.path) != nil
         }
 
         /// Writes all tables, or nothing.

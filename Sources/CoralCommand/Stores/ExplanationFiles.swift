@@ -33,9 +33,8 @@ struct ExplanationFiles {
         written.append(try write(model, "\(name).xcdatamodel", in: folder))
         if let schema = schema(of: model, name) {
             let path = "\(folder)/\(schema.name).swift"
-            try Confirmation.requireFree(path, reading: [store], isForced: isForced)
-            let file = try AtomicFile(
-                path: URL(fileURLWithPath: path).path, replacing: isForced || FileStatus(path) != nil)
+            let isReplaced = try Confirmation.requireFree(path, reading: [store], isForced: isForced)
+            let file = try AtomicFile(path: URL(fileURLWithPath: path).path, replacing: isReplaced)
             try Data(schema.source.text.utf8).withUnsafeBytes { try file.write($0) }
             try file.finish()
             schema.source.omissions.forEach(StandardError.warn)

@@ -76,9 +76,11 @@ struct MigrateCommand: ParsableCommand {
 
     func run() throws {
         let url = try OpenStore.location(at: store).withoutLinks
+        // A store on a server is never replaced.
+        var occupant = StoreCreation.Occupant.nothing
         if let output, !dryRun, !ServerURLs.isOne(output) {
             let models = ([choice.to] + choice.through + choice.mapping).map { URL(storeAt: $0) }
-            try Confirmation.requireFree(output, for: .store, reading: [url] + models, isForced: force)
+            occupant = try Confirmation.occupant(output, reading: [url] + models, isForced: force)
         }
         let migration = try choice.migration(repairs)
         let name = ShellWord.quoted(ServerURLs.shown(store))
@@ -104,7 +106,7 @@ struct MigrateCommand: ParsableCommand {
         if result.steps.isEmpty, output == nil { return try show(report) }
         if !json { try StandardOutput.write(report.text) }
         try StandardOutput.requireOpen()
-        try migrate(url, migration, result)
+        try migrate(url, migration, result, replacing: occupant)
         report.isMigrated = true
         try show(report)
     }
@@ -121,10 +123,11 @@ struct MigrateCommand: ParsableCommand {
         }
     }
 
-    private func migrate(_ url: URL, _ migration: ProgressiveMigration, _ result: MigrationRehearsal.Result) throws {
+    private func migrate(
+        _ url: URL, _ migration: ProgressiveMigration, _ result: MigrationRehearsal.Result,
+        replacing occupant: StoreCreation.Occupant
+    ) throws {
         if let output {
-            // Replacing an existing file has been confirmed before; a file that has been created since is not replaced.
-            let occupant: StoreCreation.Occupant = force || FileStatus(output) != nil ? .file : .nothing
             _ = try Work.run("Migrating", noun: nil) {
                 try migration.migrateStore(
                     at: url, to: URL(storeAt: output), replacing: occupant, progress: $0)

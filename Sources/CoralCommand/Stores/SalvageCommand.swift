@@ -89,10 +89,10 @@ struct SalvageCommand: ParsableCommand {
             }
             if ModelSource.isInferred(model), source.url == nil { ModelSource.reportInference(of: url, model) }
             for name in entity { _ = try OpenStore.entity(named: name, in: model) }
-            if let output {
-                try Confirmation.requireFree(
-                    output, for: .store, reading: [url, source.url, likeness.url()], isForced: force)
-            }
+            let occupant =
+                try output.map {
+                    try Confirmation.occupant($0, reading: [url, source.url, likeness.url()], isForced: force)
+                } ?? .nothing
             try StandardOutput.requireOpen()
             var salvage = try Work.run("Reading", noun: "table") { progress in
                 try RowSalvage(of: url, model: model) { done, total in
@@ -101,9 +101,9 @@ struct SalvageCommand: ParsableCommand {
                     if progress.isCancelled { throw CocoaError(.userCancelled) }
                 }
             }
-            guard !deleted else { return try salvageDeleted(salvage, model) }
+            guard !deleted else { return try salvageDeleted(salvage, model, replacing: occupant) }
             guard let output else { return }
-            let (repaired, remaining) = try write(&salvage, model, to: output)
+            let (repaired, remaining) = try write(&salvage, model, to: output, replacing: occupant)
             let report = Report(store: output, salvage.report, repaired: repaired, remaining: remaining)
             try json ? JSONOutput.report(report) : StandardOutput.report(report.text)
             if !salvage.report.isComplete || !remaining.isEmpty { throw CommandStatus.findings.exitCode }
@@ -118,7 +118,9 @@ struct SalvageCommand: ParsableCommand {
         }
 
         /// Reports the deleted objects, and writes them to a database if one is named.
-        private func salvageDeleted(_ salvage: RowSalvage, _ model: NSManagedObjectModel) throws {
+        private func salvageDeleted(
+            _ salvage: RowSalvage, _ model: NSManagedObjectModel, replacing occupant: StoreCreation.Occupant
+        ) throws {
             let objects = try Work.run("Looking", noun: "page") { progress in
                 try salvage.deletedObjects { done, total in
                     progress.setTotal(total)
@@ -127,7 +129,7 @@ struct SalvageCommand: ParsableCommand {
                 }
             }
             let wanted = objects.filter { model.entitiesByName[$0.entity].map(isWanted) == true }
-            if let output { try DeletedObjectDatabase(at: output, isForced: force).write(wanted) }
+            if let output { try DeletedObjectDatabase(at: output, isReplaced: occupant == .file).write(wanted) }
             let report = DeletedObjectReport(wanted, database: output)
             try json ? JSONOutput.report(report) : StandardOutput.report(report.text)
         }
@@ -136,9 +138,9 @@ struct SalvageCommand: ParsableCommand {
         ///
         /// - Returns: The problems of the new store that were repaired, and those that remain.
         private func write(
-            _ salvage: inout RowSalvage, _ model: NSManagedObjectModel, to output: String
+            _ salvage: inout RowSalvage, _ model: NSManagedObjectModel, to output: String,
+            replacing occupant: StoreCreation.Occupant
         ) throws -> ([StoreProblem], [StoreProblem]) {
-            let occupant: StoreCreation.Occupant = force || FileStatus(output) != nil ? .file : .nothing
             return try StoreCreation.makeStore(
                 at: URL(fileURLWithPath: output), model: model, replacing: occupant
             ) { draft in

@@ -1,5 +1,4 @@
 import ArgumentParser
-import AtomicFiles
 import Coral
 import CoralTools
 
@@ -111,15 +110,14 @@ struct SubsetCommand: ParsableCommand {
                 return try show(try Work.run("Looking") { try subset.plan(roots, progress: $0) }, open.model)
             }
             let url = URL(storeAt: output)
-            if url.isOfServer {
-                try likeness.requireFile(url)
-            } else {
-                try Confirmation.requireFree(
-                    output, for: .store, reading: [open.url, source.url, likeness.url()], isForced: force)
-            }
+            if url.isOfServer { try likeness.requireFile(url) }
+            // A store on a server is never replaced.
+            let occupant =
+                try url.isOfServer
+                ? .nothing
+                : Confirmation.occupant(
+                    output, reading: [open.url, source.url, likeness.url()], isForced: force)
             try StandardOutput.requireOpen()
-            // Replacing an existing file has been confirmed before; a file that has been created since is not replaced.
-            let occupant: StoreCreation.Occupant = force || FileStatus(url.path) != nil ? .file : .nothing
             do {
                 try show(
                     try Work.run("Writing") { try subset.export(roots, to: url, replacing: occupant, progress: $0) },

@@ -14,6 +14,15 @@ struct OutputFile: ParsableArguments {
     @Flag(name: .long, help: "Replace an existing file without asking.")
     var force = false
 
+    /// What was confirmed before the work. A reference, because a command is a value that does not change while it runs.
+    private final class Confirmed {
+        var isReplaced = false
+    }
+
+    private let confirmed = Confirmed()
+
+    private enum CodingKeys: CodingKey { case output, force }
+
     /// The file, or nil for standard output.
     var url: URL? {
         // If standard output is redirected to a file, /dev/stdout refers to that file, which must be written to and not
@@ -52,21 +61,20 @@ struct OutputFile: ParsableArguments {
         )
     }
 
-    /// Asks, before any work is done, whether an existing file may be replaced. The other methods replace it without
-    /// asking.
+    /// Asks, before any work is done, whether an existing file may be replaced. The other methods then replace it, and keep a
+    /// file that has appeared since.
     ///
     /// - Parameter inputs: The files that are read and must not be replaced.
     /// Throws as `Confirmation.requireFree` does.
     func requireFree(for kind: Confirmation.Output = .document, reading inputs: URL?...) throws {
         guard url != nil, let output else { return }
-        try Confirmation.requireFree(output, for: kind, reading: inputs, isForced: force)
+        confirmed.isReplaced = try Confirmation.requireFree(output, for: kind, reading: inputs, isForced: force)
     }
 
     /// The sink for the output. A file is replaced atomically.
     func sink() throws -> any ByteSink {
         guard let url else { return StandardOutput.sink }
-        // Replacing an existing file has been confirmed before; a file that has been created since is not replaced.
-        return try AtomicFile(path: url.path, replacing: force || FileStatus(url.path) != nil)
+        return try AtomicFile(path: url.path, replacing: force || confirmed.isReplaced)
     }
 
     /// Writes text in one piece.

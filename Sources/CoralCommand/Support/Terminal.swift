@@ -1,5 +1,5 @@
 import AtomicFiles
-import Foundation
+import Coral
 
 /// Properties of the standard streams: whether they are terminals, and what these support.
 enum Terminal {
@@ -102,11 +102,13 @@ enum Confirmation {
     /// Asks for confirmation before a file is replaced, unless replacing is forced.
     ///
     /// - Parameter inputs: The files that are read and must not be replaced.
+    /// - Returns: Whether the output may replace a file. If not, one that appears while the command works must be kept.
     /// Throws `CommandError` if an input would be replaced, if a file exists and replacing is not confirmed, and for a
     /// folder that is not a model.
+    @discardableResult
     static func requireFree(
         _ path: String, for output: Output = .document, reading inputs: [URL?] = [], isForced: Bool
-    ) throws {
+    ) throws -> Bool {
         guard !ServerURLs.isOne(path) else {
             throw CommandError("The output of this command is a file, and not a store in PostgreSQL.")
         }
@@ -114,7 +116,7 @@ enum Confirmation {
         guard !ReadFiles(inputs).wouldBeReplaced(by: url, isStore: output == .store) else {
             throw CommandError("The output to \(path) would replace its input. Name another file.")
         }
-        guard let status = FileStatus(path) else { return }
+        guard let status = FileStatus(path) else { return isForced }
         if status.isFolder, output != .model || !(ModelSource.isModelFile(url) || MappingFiles.isMapping(url)) {
             throw CommandError("There is a folder at \(path). Name a file to write, in it or elsewhere.")
         }
@@ -122,9 +124,18 @@ enum Confirmation {
             throw CommandError("There is a device or a pipe at \(path). Name a file to write.")
         }
         // Writing to a device or a pipe destroys nothing.
-        guard !isForced, status.isFolder || status.isRegular else { return }
+        guard !isForced, status.isFolder || status.isRegular else { return true }
         guard isGiven("There is a file at \(path). Replace it?") else {
             throw CommandError("There is a file at \(path). Use --force to replace it.")
         }
+        return true
+    }
+
+    /// Asks for confirmation before a store is replaced, and returns what the new store may replace. Throws as
+    /// `requireFree(_:for:reading:isForced:)` does.
+    static func occupant(
+        _ path: String, reading inputs: [URL?] = [], isForced: Bool
+    ) throws -> StoreCreation.Occupant {
+        try requireFree(path, for: .store, reading: inputs, isForced: isForced) ? .file : .nothing
     }
 }

@@ -1,5 +1,4 @@
 import ArgumentParser
-import AtomicFiles
 import Coral
 import CoralTools
 import GRDB
@@ -64,8 +63,7 @@ struct ViewsCommand: ParsableCommand {
                 try file.write(views.script(isTemporary: true))
                 return file.report(Quantity.count(views.views().count, "view"))
             }
-            try Confirmation.requireFree(into, for: .store, reading: [open.url, source.url], isForced: file.force)
-            let occupant: StoreCreation.Occupant = file.force || FileStatus(into) != nil ? .file : .nothing
+            let occupant = try Confirmation.occupant(into, reading: [open.url, source.url], isForced: file.force)
             try StoreCreation.makeStore(
                 at: URL(fileURLWithPath: into), model: open.model, replacing: occupant
             ) { copy in
