@@ -38,6 +38,16 @@ import Testing
 
 /// `coral subset`: part of a store as a new store, with values replaced.
 @Suite struct SubsetCommandTests {
+    @Test func `an empty secret is refused`() throws {
+        let notes = try NotesStore(titles: ["Groceries"])
+        let part = notes.file("Part.sqlite")
+        let line = "coral subset '\(notes.path)' --entity Note --redact Note.title=token -o '\(part)'"
+        let run = try CommandRun(shell: "export CORAL_SECRET=; \(line)")
+        #expect(run.status == 1 && run.errors.contains("CORAL_SECRET is empty"), "\(run.errors)")
+        #expect(!FileManager.default.fileExists(atPath: part))
+        #expect(try CommandRun(shell: "export CORAL_SECRET=one; \(line)").status == 0)
+    }
+
     @Test func `a subset is a new store, and the substitutes are the same in every run`() throws {
         let notes = try NotesStore(titles: ["Groceries", "Garden", "Garden"])
         let part = notes.file("Part.sqlite")

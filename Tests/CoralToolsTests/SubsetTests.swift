@@ -54,6 +54,15 @@ import Testing
         }
     }
 
+    @Test func `an empty secret is a random one`() {
+        func token(_ redaction: Redaction) -> String? {
+            redaction.substitute(for: "Ada", by: .token, of: .stringAttributeType) as? String
+        }
+        #expect(token(Redaction(secret: "")) != nil)
+        #expect(token(Redaction(secret: "")) != token(Redaction(secret: "")))
+        #expect(token(Redaction(secret: "one")) == token(Redaction(secret: "one")))
+    }
+
     @Test(arguments: [1, 7, 500]) func `three people and the objects they own`(batchSize: Int) throws {
         try withFolder { url in
             try withPeople { context, people in

@@ -136,6 +136,10 @@ struct SubsetCommand: ParsableCommand {
         subset.joinTablesLike = try likeness.url()
         if !redact.isEmpty || redactAll {
             let secret = ProcessInfo.processInfo.environment["CORAL_SECRET"]
+            // Such as an unset shell variable. Everybody could verify guesses of the values.
+            guard secret != "" else {
+                throw CommandError("CORAL_SECRET is empty. Set a secret, or unset the variable for a random one.")
+            }
             var redaction = secret.map(Redaction.init(secret:)) ?? Redaction()
             for (attribute, substitute) in redactAll ? RedactOption.all(of: model) : [] {
                 redaction.replace(attribute, by: substitute)

@@ -35,12 +35,14 @@ public struct Redaction: Sendable {
         case null
     }
 
-    private let key: Data
+    private var key: Data
     private(set) var substitutes: [String: Substitute] = [:]
 
-    /// Creates a redaction with a secret. Equal values get equal substitutes in every run.
+    /// Creates a redaction with a secret. Equal values get equal substitutes in every run. An empty text is no secret: the
+    /// redaction then has a random one, as that of `Redaction()`.
     public init(secret: String) {
-        key = SecureHash.sha256(Data(secret.utf8))
+        self.init()
+        if !secret.isEmpty { key = SecureHash.sha256(Data(secret.utf8)) }
     }
 
     /// Creates a redaction with a random secret.
