@@ -8,7 +8,7 @@
         }
 
         /// How a text is executed.
-        enum Form: Equatable {
+        enum Form: Hashable {
             case unprepared
             /// The statement must be prepared with this name first.
             case new(String)
@@ -17,6 +17,9 @@
 
         /// The names by text; nil for a text that was executed once.
         private var names: [Text: String?] = [:]
+        /// The number of names that were given. A name is not used again: the server may have a statement of that name.
+        private var nameCount = 0
+        /// The number of statements that the server has.
         private var count = 0
 
         /// The maximum number of prepared statements; 0 if the connection cannot keep any.
@@ -36,8 +39,9 @@
             case .some(.none):
                 guard count < limit else { return .unprepared }
                 count += 1
-                names[text] = "s\(count)"
-                return .new("s\(count)")
+                nameCount += 1
+                names[text] = "s\(nameCount)"
+                return .new("s\(nameCount)")
             }
         }
 
@@ -45,6 +49,8 @@
         func isToPrepare(_ text: Text) -> Bool { names[text] == .some(.none) && count < limit }
 
         /// Records that the server has not prepared a text.
-        mutating func forget(_ text: Text) { names[text] = .some(nil) }
+        mutating func forget(_ text: Text) {
+            if case .some(.some) = names.updateValue(nil, forKey: text) { count -= 1 }
+        }
     }
 #endif
