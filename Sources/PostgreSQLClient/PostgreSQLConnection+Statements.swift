@@ -84,7 +84,7 @@
         /// round trip.
         @discardableResult
         package func execute(_ sql: String, _ parameters: [PostgreSQLValue] = []) throws -> PostgreSQLResult {
-            let encoded = PostgreSQLParameters(parameters)
+            let encoded = try PostgreSQLParameters(parameters)
             let text = PreparedTexts.Text(sql: sql, types: encoded.types)
             try finishStatement()
             guard !preparedTexts.isToPrepare(text), !needsSettings else {
@@ -135,8 +135,8 @@
         package func rows(_ sql: String, _ parameters: [PostgreSQLValue] = []) throws -> PostgreSQLRows {
             try finishStatement()
             guard !needsSettings else { return PostgreSQLRows(self, complete: try execute(sql, parameters)) }
+            let parameters = try PostgreSQLParameters(parameters)
             try beginStatement(sql)
-            let parameters = PostgreSQLParameters(parameters)
             let text = PreparedTexts.Text(sql: sql, types: parameters.types)
             let isSent = try parameters.withPointers { pointers in
                 switch preparedTexts.form(of: text) {

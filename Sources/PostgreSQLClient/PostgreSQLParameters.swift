@@ -5,11 +5,22 @@
     struct PostgreSQLParameters {
         private let values: [(type: UInt32, bytes: [UInt8]?)]
 
-        init(_ parameters: [PostgreSQLValue]) { values = parameters.map(Self.encoded) }
+        /// The size of all values in bytes. The protocol has 32 bits for the length of a value and of a statement.
+        let byteCount: Int
+
+        /// - Parameter limit: The maximum of ``byteCount``.
+        /// - Throws: A `PostgreSQLError` with the state `54000` (program_limit_exceeded), also for an array whose count of elements
+        ///   does not fit.
+        init(_ parameters: [PostgreSQLValue], limit: Int = Int(Int32.max)) throws {
+            values = parameters.map(Self.encoded)
+            byteCount = values.reduce(0) { $0 + ($1.bytes?.count ?? 0) }
+            guard byteCount <= limit else {
+                throw PostgreSQLError(
+                    "The values of a statement have \(byteCount) bytes: more than the server accepts.", state: "54000")
+            }
+        }
 
         var types: [UInt32] { values.map(\.type) }
-
-        var byteCount: Int { values.reduce(0) { $0 + ($1.bytes?.count ?? 0) } }
 
         private static func encoded(_ value: PostgreSQLValue) -> (type: UInt32, bytes: [UInt8]?) {
             switch value {
@@ -48,7 +59,7 @@
                     }
                     UnsafeMutableRawBufferPointer(rebasing: memory[used..<(used + bytes.count)]).copyBytes(from: bytes)
                     pointers.append(UnsafePointer(start + used))
-                    lengths.append(Int32(truncatingIfNeeded: bytes.count))
+                    lengths.append(Int32(bytes.count))  // which is at most the size of all
                     used += bytes.count
                 }
                 return try body(

@@ -83,12 +83,12 @@
         }
 
         private func send(_ sql: String, _ parameters: [PostgreSQLValue], as message: Message) throws {
+            let parameters = try PostgreSQLParameters(parameters)
             connection.trace?(sql)
             if connection.observation != nil, connection.observed == nil, case .executes = message {
                 connection.observed = (sql, .now)
             }
             let handle = connection.handle
-            let parameters = PostgreSQLParameters(parameters)
             let text = PreparedTexts.Text(sql: sql, types: parameters.types)
             let isSent = parameters.withPointers { pointers in
                 switch connection.preparedTexts.form(of: text) {

@@ -87,6 +87,7 @@
 
         package mutating func append(_ bytes: UnsafeRawBufferPointer) {
             count += 1
+            // An array with such an element or count is not sent: see ``PostgreSQLParameters``.
             append(bigEndian: Int32(truncatingIfNeeded: bytes.count))
             content.append(contentsOf: bytes)
         }

@@ -42,5 +42,23 @@
             #expect(texts.form(of: text("c")) == .unprepared)
             #expect(!texts.isToPrepare(text("c")))
         }
+
+        @Test func `values that are together too large are refused before they are sent`() throws {
+            var array = PostgreSQLArray(of: .text)
+            array.append("0123456789")
+            for (values, size) in [
+                ([.text("0123456789")], 10), ([.bytes(Data(count: 7)), .null, .text("é")], 9), ([.integer(1), .real(2)], 16),
+                // The header of 20 bytes, and the length of the element.
+                ([.array(array)], 34),
+            ] as [([PostgreSQLValue], Int)] {
+                #expect(try PostgreSQLParameters(values, limit: size).byteCount == size)
+                let error = #expect(throws: PostgreSQLError.self) { try PostgreSQLParameters(values, limit: size - 1) }
+                #expect(error?.state == "54000" && error?.isConnectionLost == false)
+            }
+            try PostgreSQLParameters([.text("abc"), .null, .bytes(Data([1]))]).withPointers { pointers in
+                #expect(pointers.lengths == [3, 0, 1])
+                #expect(pointers.values.map { $0 == nil } == [false, true, false])
+            }
+        }
     }
 #endif
