@@ -49,7 +49,10 @@
 
         /// Receives a row; nil after the last one.
         private func receive() throws -> PostgreSQLResult? {
-            guard !isComplete, !connection.isFinished else { return nil }
+            guard !isComplete else { return nil }
+            guard !connection.isFinished else {
+                throw PostgreSQLError("The connection is closed.", isConnectionLost: true)
+            }
             do {
                 let next = try connection.result(connection.nextResult(), types: current.types)
                 if next.rowCount > 0 { return next }

@@ -43,6 +43,27 @@
             #expect(connection.isOpen && !connection.isInTransaction)
         }
 
+        @Test func `the rows of a connection that was closed end with an error, unless all were received`() throws {
+            let connection = try PostgreSQLConnection(server)
+            let rows = try connection.rows("SELECT generate_series(1, 3)")
+            #expect(try rows.advance())
+            connection.close()
+            for _ in 0..<2 {
+                let error = #expect(throws: PostgreSQLError.self) { try rows.advance() }
+                #expect(error?.isConnectionLost == true)
+            }
+            rows.end()
+            #expect(try !rows.advance())
+            // Rows that were received for the sake of another statement are there.
+            let second = try PostgreSQLConnection(server)
+            let received = try second.rows("SELECT generate_series(1, 3)")
+            try second.execute(script: "SELECT 1")
+            second.close()
+            var count = 1
+            while try received.advance() { count += 1 }
+            #expect(count == 3)
+        }
+
         @Test func `a pool lends a limited number of connections, and replaces those that were lost`() throws {
             let pool = PostgreSQLPool(
                 PostgreSQLServer(server, limit: 1, timeout: 0.1), settings: ["application_name": .text("pool")])
