@@ -41,6 +41,18 @@ import Testing
         #expect(try String(contentsOfFile: file, encoding: .utf8).contains(#""format":"coral-delta""#))
     }
 
+    @Test func `--json decides the format of a file of any name`() throws {
+        let before = try change()
+        let printed = try CommandRun("diff", before, store.path, "--json").output
+        for name in ["changes.xml", "changes.csv", "changes"] {
+            let run = try CommandRun("diff", before, store.path, "--json", "-o", store.file(name))
+            #expect(run.status == 2, "\(run.errors)")
+            #expect(try String(contentsOfFile: store.file(name), encoding: .utf8) == printed)
+        }
+        #expect(try CommandRun("diff", before, store.path, "-o", store.file("plain.xml")).status == 2)
+        #expect(try String(contentsOfFile: store.file("plain.xml"), encoding: .utf8).hasPrefix("<?xml"))
+    }
+
     @Test func `excluded entities are ignored on both sides`() throws {
         let before = try change()
         let run = try CommandRun("diff", before, store.path, "--exclude", "Note", "--exclude", "Tag")

@@ -132,7 +132,7 @@ struct DiffCommand: ParsableCommand {
 
     private func write(_ delta: GraphDelta) throws {
         if file.url != nil {
-            let format = try file.format(of: OutputFile.graphFormats, else: .json)
+            let format = try json ? .json : file.format(of: OutputFile.graphFormats, else: .json)
             try file.write(try delta.encoded(as: format))
             file.report(delta.summary)
         } else if json {
