@@ -145,6 +145,27 @@ import Testing
     }
 
     @Test(arguments: [
+        ["--columns", "title."], ["--columns", ".title"], ["--columns", "author..name"], ["--columns", "title,,rank"],
+        ["--columns", "title,"], ["--columns", "."], ["--columns", ","], ["--columns", "items..@count"],
+        ["--columns", " "], ["--columns", "*Date."], ["--sort", "title."], ["--sort", ".title"],
+        ["--sort", "author..name"], ["--sort", ","], ["--sort", ""], ["--sort", "rank,"], ["--sort", "rank:"],
+        ["--sort", ":descending"], ["--sort", "."],
+    ])
+    func `a key path without a name is an error`(_ arguments: [String]) throws {
+        let run = try CommandRun(["query", store.path, "--entity", "Note"] + arguments)
+        #expect(run.status == 1, "\(run.output)")
+        #expect(run.output.isEmpty)
+        #expect(run.errors.hasPrefix("coral: "))
+    }
+
+    @Test func `a name is missing in no other option either`() throws {
+        for arguments in [["--exclude", "Note."], ["--exclude", "Note..title"], ["--key", "Note=title,"]] {
+            let run = try CommandRun(["diff", store.path, store.path] + arguments)
+            #expect(run.status == 1, "\(arguments): \(run.output)")
+        }
+    }
+
+    @Test(arguments: [
         ("createdAt > 2024-02-29", "A date is written in quotes: \"2024-02-29\"."),
         ("title != '2024-02-29' AND createdAt > 2024-02-29T12:30:00Z", "\"2024-02-29T12:30:00Z\"."),
         ("items.count > 1", "The number of objects is written as items.@count."),

@@ -34,7 +34,7 @@ struct AssignmentPlan {
         _ assignment: Assignment, _ entity: NSEntityDescription, _ open: OpenStore, _ zone: TimeZone?,
         _ readsFiles: Bool
     ) throws -> Step {
-        let path = assignment.key.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        let path = KeyPathCheck.keys(of: assignment.key)
         if let relationship = entity.relationshipsByName[assignment.key] {
             return try step(assignment, relationship, open)
         }

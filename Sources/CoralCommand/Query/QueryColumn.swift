@@ -12,7 +12,7 @@ struct QueryColumn {
     /// A column of a valid key path.
     init(_ keyPath: String, of entity: NSEntityDescription) {
         title = keyPath
-        keys = keyPath.split(separator: ".").map(String.init)
+        keys = KeyPathCheck.keys(of: keyPath)
         var path: [String] = []
         var here = entity
         for key in keys {
@@ -27,14 +27,14 @@ struct QueryColumn {
 
     /// The columns of a list of key paths. Throws `CommandError` with the position of an invalid one.
     static func columns(_ text: String, of entity: NSEntityDescription) throws -> [QueryColumn] {
-        let parts = text.split(separator: ",")
-        guard !parts.isEmpty else { throw CommandError("--columns is empty. Write key paths: title,tags.name.") }
+        let parts = text.split(separator: ",", omittingEmptySubsequences: false)
+        guard text.contains(where: { !$0.isWhitespace }) else { throw CommandError("--columns is empty. Write key paths: title,tags.name.") }
         let paths = try parts.flatMap { part -> [String] in
             let path = part.trimmingCharacters(in: .whitespaces)
             return path.contains("*") ? try Self.paths(like: path, of: entity) : [path]
         }
         return try paths.map { path in
-            let keys = path.split(separator: ".").map(String.init)
+            let keys = KeyPathCheck.keys(of: path)
             try KeyPathCheck(entity).check(keys, in: text)
             if let word = keys.first(where: { $0.hasPrefix("@") && $0 != "@count" }) {
                 throw CommandError("Columns support @count, not \(word)." + Caret.below([word], in: text))
@@ -49,7 +49,7 @@ struct QueryColumn {
     /// The key paths that a pattern matches, in which `*` stands for any letters of a name: `*Date`, `author.*`. Throws
     /// `CommandError` if there are none.
     private static func paths(like pattern: String, of entity: NSEntityDescription) throws -> [String] {
-        let names = pattern.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        let names = KeyPathCheck.keys(of: pattern)
         var found: [(path: String, entity: NSEntityDescription?)] = [("", entity)]
         for name in names {
             found = found.flatMap { path, entity in

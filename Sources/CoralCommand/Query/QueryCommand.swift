@@ -246,13 +246,14 @@ struct QueryCommand: ParsableCommand {
 enum QuerySort {
     /// Throws `CommandError` with the position of an invalid key path.
     static func descriptors(_ text: String, for entity: NSEntityDescription) throws -> [NSSortDescriptor] {
-        try text.split(separator: ",").map { part in
-            let words = part.split(separator: ":", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
-            let key = words.first ?? ""
+        try text.split(separator: ",", omittingEmptySubsequences: false).map { part in
+            let words = part.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+                .map { $0.trimmingCharacters(in: .whitespaces) }
+            let key = words[0]
             if key.contains("@") {
                 throw CommandError("Objects are sorted by attributes, not by \(key)." + Caret.below([key], in: text))
             }
-            let keys = key.split(separator: ".").map(String.init)
+            let keys = KeyPathCheck.keys(of: key)
             try KeyPathCheck(entity).check(keys, in: text)
             try refuseToMany(keys, of: entity, in: text)
             switch words.dropFirst().first {

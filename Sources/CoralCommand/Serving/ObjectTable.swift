@@ -133,7 +133,7 @@ struct ObjectTable {
     }
 
     private func value(_ text: String, _ sort: String) throws -> Any? {
-        let property = try KeyPathCheck(entity).check(sort.split(separator: ".").map(String.init), in: sort)
+        let property = try KeyPathCheck(entity).check(KeyPathCheck.keys(of: sort), in: sort)
         let type = (property as? NSAttributeDescription).map { GraphSchema.Attribute($0).type } ?? .string
         guard let value = TextValue.anyValue(text, as: type)?.scalarObject else {
             throw CommandError("The position \"\(text)\" is not a value of \(sort).")

@@ -235,7 +235,7 @@ struct TablePage {
 
     private func isSortable(_ path: String) -> Bool {
         guard (try? QuerySort.descriptors(path, for: entity)) != nil,
-            let property = try? KeyPathCheck(entity).check(path.split(separator: ".").map(String.init), in: path),
+            let property = try? KeyPathCheck(entity).check(KeyPathCheck.keys(of: path), in: path),
             let attribute = property as? NSAttributeDescription, !attribute.isTransient
         else { return false }
         return ![.binaryData, .transformable, .composite, .undefined].contains(GraphSchema.Attribute(attribute).type)

@@ -10,9 +10,8 @@ struct DeltaExclusion {
         entities = model.entitiesByName
         self.names = Set(names)
         for name in names {
-            let keys = name.split(separator: ".").map(String.init)
-            guard let first = keys.first else { continue }
-            let entity = try OpenStore.entity(named: first, in: model)
+            let keys = KeyPathCheck.keys(of: name)
+            let entity = try OpenStore.entity(named: keys[0], in: model)
             if keys.count > 1 { try KeyPathCheck(entity).check(Array(keys.dropFirst()), in: name) }
         }
     }

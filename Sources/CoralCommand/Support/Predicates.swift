@@ -86,11 +86,20 @@ struct KeyPathCheck {
 
     init(_ entity: NSEntityDescription) { self.entity = entity }
 
+    /// The keys of a path. Points without a name between them give an empty key, which `check(_:in:)` refuses.
+    static func keys(of path: String) -> [String] {
+        path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    }
+
     /// Throws `CommandError` with a suggestion, and with a caret below the key in its text.
     ///
     /// Returns the property at the end of the path; nil for keys that are not in the model, such as `items.@count`.
     @discardableResult
     func check(_ keyPath: [String], in text: String) throws -> NSPropertyDescription? {
+        guard !keyPath.contains("") else {
+            throw CommandError(
+                "\"\(keyPath.joined(separator: "."))\" is not a key path: a name is missing. Given was \"\(text)\".")
+        }
         var here = entity
         var found: NSPropertyDescription?
         for (index, key) in keyPath.enumerated() {

@@ -75,11 +75,12 @@ struct KeyOption: ParsableArguments {
         var identity = ObjectIdentity()
         for text in key {
             let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
-            let names = parts.count == 2 ? parts[1].split(separator: ",").map(String.init) : []
+            let names =
+                parts.count == 2 ? parts[1].split(separator: ",", omittingEmptySubsequences: false).map(String.init) : []
             guard !names.isEmpty else { throw CommandError("--key \(text) is not of the form Entity=attribute,….") }
             let entity = try OpenStore.entity(named: parts[0], in: model)
             for name in names {
-                try KeyPathCheck(entity).check(name.split(separator: ".").map(String.init), in: text)
+                try KeyPathCheck(entity).check(KeyPathCheck.keys(of: name), in: text)
             }
             guard identity.keys.updateValue(names, forKey: parts[0]) == nil else {
                 throw CommandError("--key is given twice for \(parts[0]). Name all attributes in one option.")
