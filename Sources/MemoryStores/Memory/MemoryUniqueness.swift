@@ -29,13 +29,17 @@ struct MemoryUniqueness {
     /// The row with certain values, by constraint.
     private var holders: [Constraint.Name: [[Part]: Int64]] = [:]
 
-    /// The constraints for rows of an entity, without those whose properties have no slot.
+    /// The constraints for rows of an entity, without those whose properties have no slot. One that a subentity repeats is its
+    /// superentity's.
     static func constraints(of entity: NSEntityDescription) -> [Constraint] {
-        entity.lineage.flatMap { level in
+        var known: Set<[Int]> = []
+        return entity.lineage.flatMap { level in
             level.uniquenessConstraints.enumerated().compactMap { position, elements -> Constraint? in
                 let properties = NSEntityDescription.names(elements)
                 let slots = properties.compactMap { entity.layout.slot(named: $0) }
-                guard !slots.isEmpty, slots.count == properties.count else { return nil }
+                guard !slots.isEmpty, slots.count == properties.count, known.insert(slots.sorted()).inserted else {
+                    return nil
+                }
                 return Constraint(
                     name: Constraint.Name(entity: level.index, position: position), properties: properties,
                     slots: slots)

@@ -30,13 +30,15 @@ struct UniqueValues {
     /// The slots of all constraints of an entity.
     static func slots(of entity: SQLEntity) -> Set<Int> { Set(constraints(of: entity).flatMap(\.slots)) }
 
-    /// The constraints of an entity whose values are stored, inherited ones first.
+    /// The constraints of an entity whose values are stored, inherited ones first. One that a subentity repeats occurs once.
     static func constraints(of entity: SQLEntity) -> [Constraint] {
-        entity.constraints.compactMap { names in
+        var known: Set<[Int]> = []
+        return entity.constraints.compactMap { names in
             let slots = names.compactMap { entity.entity.slot(named: $0) }.filter {
                 entity.columns[$0] != nil
             }
-            return slots.count == names.count && !slots.isEmpty ? Constraint(names: names, slots: slots) : nil
+            guard slots.count == names.count, !slots.isEmpty, known.insert(slots.sorted()).inserted else { return nil }
+            return Constraint(names: names, slots: slots)
         }
     }
 
@@ -61,7 +63,7 @@ struct UniqueValues {
                     let parts = try constraint.slots.map {
                         try UniqueValues.bytes(of: change.values[$0], coding: entity.entity.slots[$0].coding)
                     }
-                    if let holder = found[index] ?? claimed[name]?[parts] {
+                    if let holder = found[index] ?? claimed[name]?[parts], holder != own {
                         taken.append(
                             SaveConflicts.Taken(
                                 entity: entity.entity.index, constraint: constraint.names, key: change.key,

@@ -92,6 +92,20 @@ import class FoundationAdditions.NSPredicate
         #expect(try values("Dog", ["sound", "key", "weight"], in: stack) == [["Wüff", "wuff", "8"]])
     }
 
+    @Test(arguments: TestStores.sqlTypes) func `a row does not conflict with itself over a repeated constraint`(
+        type: String
+    ) throws {
+        for policy in [NSMergePolicy.error, .mergeByPropertyObjectTrump, .mergeByPropertyStoreTrump] {
+            let model = Self.animals()
+            model.entitiesByName["Cat"]?.uniquenessConstraints = [["name"]]
+            let stack = try TestStack(model: model, type: type)
+            let rows: [[String: Any]] = [["name": "Tim", "lives": 1], ["name": "Tom", "lives": 2]]
+            let ids = try insert("Cat", rows, policy, in: stack)
+            #expect(Set(ids).count == 2)
+            #expect(try values("Cat", ["name", "lives"], in: stack) == [["Tim", "1"], ["Tom", "2"]])
+        }
+    }
+
     // MARK: - Several constraints
 
     private static func accounts() -> NSManagedObjectModel {

@@ -64,6 +64,47 @@ import class FoundationAdditions.NSSortDescriptor
         #expect(codes == [["new", "stored"], ["new", "stored"]])
     }
 
+    /// Each row is compared with other rows only.
+    @Test(arguments: RowStoreTests.types) func `a subentity may repeat a constraint of its superentity`(type: String)
+        throws
+    {
+        let stack = try TestStack(model: Self.repeatingModel(), type: type)
+        let context = stack.context()
+        let stored = context.insert("Book", ["code": "a", "title": "old"])
+        let item = context.insert("Item", ["code": "d"])
+        try context.save()
+        let other = stack.context()
+        other.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+        let books = ["a", "b", "c"].map { other.insert("Book", ["code": $0, "title": "new"]) }
+        try other.save()
+        let fresh = stack.context()
+        let found = try fresh.all("Book", sortedBy: "code").map { book in
+            ["code", "title"].map { book.value(forKey: $0) as? String }
+        }
+        #expect(found == [["a", "new"], ["b", "new"], ["c", "new"]])
+        #expect(fresh.object(with: stored.objectID).value(forKey: "title") as? String == "new")
+        #expect(books[1].managedObjectContext === other && books[2].managedObjectContext === other)
+        other.mergePolicy = NSMergePolicy.error
+        _ = other.insert("Book", ["code": "e"])
+        _ = other.insert("Book", ["code": "d"])
+        let error = #expect(throws: CocoaError.self) { try other.save() }
+        let conflicts = try #require(error?.userInfo["conflictList"] as? [NSConstraintConflict])
+        #expect(conflicts.count == 1)
+        #expect(conflicts.first?.constraintValues["code"] as? String == "d")
+        #expect(conflicts.first?.databaseObject?.objectID == item.objectID)
+    }
+
+    private static func repeatingModel() -> NSManagedObjectModel {
+        let item = NotesModel.entity("Item", [NotesModel.attribute("code", .stringAttributeType)])
+        let book = NotesModel.entity("Book", [NotesModel.attribute("title", .stringAttributeType)])
+        item.uniquenessConstraints = [["code"]]
+        book.uniquenessConstraints = [["code"]]
+        item.subentities = [book]
+        let model = NSManagedObjectModel()
+        model.entities = [item, book]
+        return model
+    }
+
     /// Values are cleared before rows exchange them; those of other columns stay.
     @Test(arguments: RowStoreTests.types) func `a save keeps the unique values that it does not change`(type: String)
         throws
