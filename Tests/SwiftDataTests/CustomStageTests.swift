@@ -53,6 +53,20 @@ private enum Second: VersionedSchema {
     }
 }
 
+/// Has the entities of the first version again.
+private enum Third: VersionedSchema {
+    static let versionIdentifier = Schema.Version(3, 0, 0)
+    static var models: [any PersistentModel.Type] { [First.Book.self] }
+}
+
+private enum ReturningPlan: SchemaMigrationPlan {
+    static var schemas: [any VersionedSchema.Type] { [First.self, Second.self, Third.self] }
+    static let stages: [MigrationStage] = [
+        .lightweight(fromVersion: First.self, toVersion: Second.self),
+        .lightweight(fromVersion: Second.self, toVersion: Third.self),
+    ]
+}
+
 /// A stage whose work cannot be done twice: each run of the first function adds to the titles.
 private enum Plan: SchemaMigrationPlan {
     struct Interruption: Error {}
@@ -129,5 +143,22 @@ struct CustomStageTests {
         #expect(books.map(\.isLong) == [false, true, true])
         let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
         #expect(files.allSatisfy { $0.hasPrefix("Books.store") }, "\(files)")
+    }
+
+    @Test("A container of classes is for the last version that has their entities", arguments: [true, false])
+    func lastOfEqualVersions(isList: Bool) throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        func container(_ schema: Schema) throws -> ModelContainer {
+            try ModelContainer(for: schema, migrationPlan: ReturningPlan.self, configurations: configuration)
+        }
+        _ = try container(Schema(versionedSchema: Second.self))
+        for schema in [
+            Schema(versionedSchema: First.self), Schema([First.Book.self], version: Schema.Version(1, 0, 0)),
+        ] {
+            #expect(throws: SwiftDataError.backwardMigration) { try container(schema) }
+        }
+        let context = ModelContext(try container(isList ? Schema([First.Book.self]) : Schema(First.Book.self)))
+        let books = try context.fetch(FetchDescriptor<First.Book>(sortBy: [SortDescriptor(\.title)]))
+        #expect(books.map(\.title) == ["A", "B", "C"])
     }
 }

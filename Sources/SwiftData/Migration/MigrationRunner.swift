@@ -49,7 +49,8 @@ struct MigrationRunner {
         let versions = plan.schemas.map { ($0, Schema(versionedSchema: $0)) }
         // A container that is created for classes has no version of its own: the last version with its entities is meant.
         let same = try versions.indices.filter { try isSame(versions[$0].1, schema) }
-        guard let end = same.first(where: { versions[$0].1.version == schema.version }) ?? same.last else {
+        let stated = schema.isVersionStated ? same.first { versions[$0].1.version == schema.version } : nil
+        guard let end = stated ?? same.last else {
             throw SwiftDataError.unknownSchema.because("\(plan) does not have the version of the container's schema.")
         }
         guard let start = try versions.firstIndex(where: { try isVersion($0.1, Set(stored.keys)) }) else {

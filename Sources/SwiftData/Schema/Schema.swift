@@ -15,6 +15,8 @@ public final class Schema: Codable, Hashable, CustomDebugStringConvertible,
     public let entitiesByName: [String: Entity]
     /// The version, which the store notes.
     public let version: Version
+    /// Whether the program has stated the version.
+    let isVersionStated: Bool
     /// The version of the form in which ``encode(to:)`` writes a schema.
     public let encodingVersion: Version
     public static let schemaEncodingVersion = Version(1, 0, 0)
@@ -35,6 +37,7 @@ public final class Schema: Codable, Hashable, CustomDebugStringConvertible,
         let classes = ModelClass.reachable(from: types)
         let entities = SchemaBuilder(classes).entities.sorted { $0.name < $1.name }
         (self.classes, self.entities, self.version) = (classes, entities, version)
+        isVersionStated = true
         encodingVersion = Self.schemaEncodingVersion
         entitiesByName = Dictionary(entities.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     }
@@ -44,13 +47,29 @@ public final class Schema: Codable, Hashable, CustomDebugStringConvertible,
         self.init(types, version: version)
     }
 
+    /// Creates the schema of models, and of all models reachable from them by relationships.
+    ///
+    /// It has the version 1.0.0, which says nothing: a migration plan leads to the last of its versions that has these entities.
+    public convenience init(_ types: [any PersistentModel.Type]) {
+        let classes = ModelClass.reachable(from: types)
+        self.init(
+            entities: SchemaBuilder(classes).entities, classes: classes, version: Version(1, 0, 0),
+            isVersionStated: false)
+    }
+
+    /// Creates the schema of models, and of all models reachable from them by relationships.
+    ///
+    /// It has the version 1.0.0, which says nothing: a migration plan leads to the last of its versions that has these entities.
+    public convenience init(_ types: any PersistentModel.Type...) { self.init(types) }
+
     /// Creates the schema of a version.
     public convenience init(versionedSchema: any VersionedSchema.Type) {
         self.init(versionedSchema.models, version: versionedSchema.versionIdentifier)
     }
 
-    private init(entities: [Entity], classes: [ModelClass], version: Version) {
+    private init(entities: [Entity], classes: [ModelClass], version: Version, isVersionStated: Bool = true) {
         (self.entities, self.classes, self.version) = (entities.sorted { $0.name < $1.name }, classes, version)
+        self.isVersionStated = isVersionStated
         encodingVersion = Self.schemaEncodingVersion
         entitiesByName = Dictionary(entities.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     }
