@@ -68,4 +68,24 @@ import Testing
         #expect(value.readable == .array([.value(.string("a")), .value(.string("b"))]))
         #expect(found.last?.attributes.allSatisfy(\.value.isNull) == true)
     }
+
+    /// Readers accept 63 levels of the readable form.
+    @Test(arguments: [63, 64, 70]) func `a value that nests deeply is read back`(depth: Int) throws {
+        let context = try makeContext(Self.model())
+        try context.performAndWait {
+            let list = (1..<depth).reduce(NSArray(object: "a")) { inner, _ in NSArray(object: inner) }
+            context.insert("Thing", ["transformable": list])
+            try context.save()
+            let document = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Thing")).encoded()
+            let record = try #require(try records(in: document, model: Self.model()).first)
+            guard case .transformable(let value) = record.value(of: "transformable") else {
+                Issue.record("The value is not read.")
+                return
+            }
+            #expect((value.readable != nil) == (depth < 64))
+            let archive = try #require(value.archive)
+            let found = try NSKeyedUnarchiver.unarchivedObject(ofClasses: [NSArray.self, NSString.self], from: archive)
+            #expect(found as? NSArray == list)
+        }
+    }
 }

@@ -35,6 +35,43 @@ import Testing
         #expect(GraphFormat.detect(data) == (format == .jsonLines ? .json : format))
     }
 
+    /// An archive whose content nests as deeply as its readable form, of which documents of earlier versions have up to 128 levels.
+    @Test(arguments: GraphFormat.allCases, [1, 63, 64, 70, 128])
+    func `the readable form of an archive may be deeper than readers accept`(format: GraphFormat, depth: Int) throws {
+        let tree = (1..<depth).reduce(ReadableValue.array([.value(.string("a"))])) { inner, _ in .array([inner]) }
+        func record(_ number: Int64, _ value: TransformableValue) -> GraphRecord {
+            return GraphRecord(
+                id: .stored(entity: "Thing", primaryKey: number), entity: "Thing",
+                attributes: [
+                    .init(name: "archived", value: .transformable(value)),
+                    .init(name: "title", value: .string("after it")),
+                ])
+        }
+        let value = TransformableValue(archive: Data([1]), readable: tree)
+        let back = try records(
+            of: format.reader(of: write([record(1, value), record(2, value)], format), schema: RandomGraph.schema))
+        #expect(tree.canBeRead == (depth < 64))
+        #expect(back.map { $0.value(of: "title") } == [.string("after it"), .string("after it")])
+        for record in back {
+            guard case .transformable(let found)? = record.value(of: "archived") else {
+                Issue.record("The value is not read.")
+                continue
+            }
+            #expect(found.archive == Data([1]))
+            #expect(found.readable == (depth < 64 ? tree : nil))
+        }
+        // Without an archive the form is all there is.
+        let alone = try write([record(1, TransformableValue(archive: nil, readable: tree))], format)
+        if depth < 64 {
+            _ = try records(of: format.reader(of: alone, schema: RandomGraph.schema))
+        } else {
+            let error = #expect(throws: DocumentError.self) {
+                try records(of: format.reader(of: alone, schema: RandomGraph.schema))
+            }
+            #expect(error?.code == .limit)
+        }
+    }
+
     @Test(arguments: [GraphFormat.xml, .propertyList, .xmlPropertyList])
     func nestedDocumentsHoldTheSameGraph(format: GraphFormat) throws {
         var graph = RandomGraph(seed: 4)

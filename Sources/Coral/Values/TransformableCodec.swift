@@ -82,7 +82,8 @@ package struct TransformableReader {
         guard let value, !(value is NSNull) else { return .null }
         do {
             let archive = try transformer.archive(of: value)
-            return .transformable(TransformableValue(archive: archive, readable: TransformableReader.readable(archive)))
+            let readable = TransformableReader.readable(archive).flatMap { $0.canBeRead ? $0 : nil }
+            return .transformable(TransformableValue(archive: archive, readable: readable))
         } catch let error as TransformableError {
             throw ExportError(.missingTransformer, error.message)
         }

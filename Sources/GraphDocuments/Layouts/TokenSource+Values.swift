@@ -54,12 +54,10 @@ extension TokenSource {
                 case .size:
                     if case .integer(let value) = try value(token, as: .integer64) { size = value }
                 case .readable:
-                    let tree = try readTree(token)
-                    guard case .transformable(let value) = tagged else {
-                        tagged = .transformable(TransformableValue(archive: nil, readable: tree))
-                        continue
-                    }
-                    tagged = .transformable(TransformableValue(archive: value.archive, readable: tree))
+                    var value = TransformableValue(archive: nil)
+                    if case .transformable(let known) = tagged { value = known }
+                    value.readable = try value.archive == nil ? readTree(token) : readForm(ofArchive: token)
+                    tagged = .transformable(value)
                 default:
                     tagged = try combined(tagged, readTagged(tag, token, attribute, keepsMismatchedValues))
                 }
@@ -134,16 +132,38 @@ extension TokenSource {
     /// Reads a tree of plain values whose first token is given. `depthLimit` levels at most: deallocating a tree is
     /// recursive. Keys with a doubled `$` are unescaped, unless `keepsKeys`.
     mutating func readTree(
-        _ token: DocumentToken, level: Int = 0, depthLimit: Int = 64, keepsKeys: Bool = false
+        _ token: DocumentToken, level: Int = 0, depthLimit: Int = ReadableValue.depthLimit, keepsKeys: Bool = false
+    ) throws -> ReadableValue {
+        var deep = DeepValues.refused
+        return try readTree(token, level, depthLimit, keepsKeys, &deep)
+    }
+
+    /// Reads the readable form of an archive; nil if it is deeper than the limit. Only the archive is used.
+    private mutating func readForm(
+        ofArchive token: DocumentToken, level: Int = 0, depthLimit: Int = ReadableValue.depthLimit
+    ) throws -> ReadableValue? {
+        var deep = DeepValues.skipped(isAny: false)
+        let tree = try readTree(token, level, depthLimit, false, &deep)
+        if case .skipped(isAny: true) = deep { return nil }
+        return tree
+    }
+
+    private mutating func readTree(
+        _ token: DocumentToken, _ level: Int, _ depthLimit: Int, _ keepsKeys: Bool, _ deep: inout DeepValues
     ) throws -> ReadableValue {
         guard level < depthLimit else {
-            throw DocumentError(.limit, "A tree of plain values is deeper than \(depthLimit) levels.", at: place)
+            guard case .skipped = deep else {
+                throw DocumentError(.limit, "A tree of plain values is deeper than \(depthLimit) levels.", at: place)
+            }
+            deep = .skipped(isAny: true)
+            try skipValue(after: token)
+            return .value(.null)
         }
         switch token {
         case .beginArray:
             var values: [ReadableValue] = []
             while case let next = try self.next(), next != .endArray {
-                values.append(try readTree(next, level: level + 1, depthLimit: depthLimit, keepsKeys: keepsKeys))
+                values.append(try readTree(next, level + 1, depthLimit, keepsKeys, &deep))
             }
             return .array(values)
         case .beginObject:
@@ -156,7 +176,10 @@ extension TokenSource {
                 if name == ValueTag.readable.rawValue, members.isEmpty {
                     var value = TransformableValue(archive: nil)
                     if case .transformable(let known) = tagged { value = known }
-                    value.readable = try readTree(next, level: level + 1, depthLimit: depthLimit)
+                    value.readable =
+                        try value.archive == nil
+                        ? readTree(next, level + 1, depthLimit, false, &deep)
+                        : readForm(ofArchive: next, level: level + 1, depthLimit: depthLimit)
                     tagged = .transformable(value)
                 } else if name == ValueTag.size.rawValue, members.isEmpty {
                     if case .integer(let count) = try value(next, as: .integer64) { size = count }
@@ -164,7 +187,7 @@ extension TokenSource {
                     let untyped = GraphSchema.Attribute(name: name, type: .undefined)
                     tagged = try combined(tagged, readTagged(tag, next, untyped, false))
                 } else {
-                    let value = try readTree(next, level: level + 1, depthLimit: depthLimit, keepsKeys: keepsKeys)
+                    let value = try readTree(next, level + 1, depthLimit, keepsKeys, &deep)
                     members.append(.init(name: keepsKeys ? name : ReadableValue.unescaped(name), value: value))
                 }
             }
@@ -175,6 +198,12 @@ extension TokenSource {
             return .value(try value(token, as: .undefined))
         }
     }
+}
+
+/// What becomes of the values of a tree that are deeper than its limit.
+private enum DeepValues {
+    case refused
+    case skipped(isAny: Bool)
 }
 
 extension ExternalFile {

@@ -133,6 +133,12 @@ package enum TreeDocument {
 }
 
 extension ReadableValue {
+    /// The maximum nesting depth of the readable form of a value in a document, and of metadata.
+    static let depthLimit = 64
+
+    /// Whether readers accept the tree as the readable form of an archive.
+    package var canBeRead: Bool { !isDeeper(than: ReadableValue.depthLimit - 1) }
+
     /// Whether there are more than `limit` nested levels of arrays and dictionaries. Iterative.
     func isDeeper(than limit: Int) -> Bool {
         var level = [self]
