@@ -14,8 +14,9 @@ final class EntityMappingPlan {
     /// The members that are read.
     let members: Set<String>
     /// The properties of entities that inherit from this one: an object found by its key may be of any of them.
-    private(set) var inheritedAttributes: [AttributeMappingPlan] = []
-    private(set) var inheritedRelationships: [RelationshipMappingPlan] = []
+    /// For each name, which several of these entities may declare, the different declarations.
+    private(set) var inheritedAttributes: [[AttributeMappingPlan]] = []
+    private(set) var inheritedRelationships: [[RelationshipMappingPlan]] = []
     private(set) var allMembers: Set<String> = []
     /// The key of each property, for messages.
     let keys: [String: String]
@@ -60,19 +61,23 @@ final class EntityMappingPlan {
 
     /// Adds the properties of an entity that inherits from this one.
     func adopt(_ descendant: EntityMappingPlan) {
-        for attribute in descendant.attributes
-        where self.attribute(attribute.attribute.name) == nil
-            && !inheritedAttributes.contains(where: { $0.attribute.name == attribute.attribute.name })
-        {
-            inheritedAttributes.append(attribute)
+        for attribute in descendant.attributes where self.attribute(attribute.attribute.name) == nil {
+            inheritedAttributes.add(attribute, name: \.attribute.name) { $0.isSame(as: attribute) }
         }
-        for relationship in descendant.relationships
-        where self.relationship(relationship.relationship.name) == nil
-            && !inheritedRelationships.contains(where: { $0.relationship.name == relationship.relationship.name })
-        {
-            inheritedRelationships.append(relationship)
+        for relationship in descendant.relationships where self.relationship(relationship.relationship.name) == nil {
+            inheritedRelationships.add(relationship, name: \.relationship.name) { $0.isSame(as: relationship) }
         }
         allMembers.formUnion(descendant.members)
+    }
+}
+
+extension Array {
+    /// Adds a declaration to those with its name, if it is not the same as one of them.
+    fileprivate mutating func add<Plan>(
+        _ plan: Plan, name: (Plan) -> String, isSame: (Plan) -> Bool
+    ) where Element == [Plan] {
+        guard let position = firstIndex(where: { $0.first.map(name) == name(plan) }) else { return append([plan]) }
+        if !self[position].contains(where: isSame) { self[position].append(plan) }
     }
 }
 
@@ -88,6 +93,18 @@ struct AttributeMappingPlan {
     let defaultValue: GraphValue?
     /// The elements of a composite attribute that have declarations of their own.
     var elements: [ElementMappingPlan] = []
+
+    /// Whether both read the same values. Functions cannot be compared, so plans with functions are different.
+    fileprivate func isSame(as other: AttributeMappingPlan) -> Bool {
+        attribute == other.attribute && read == other.read && dates?.forms == other.dates?.forms
+            && functions == nil && other.functions == nil && elements.isEmpty && other.elements.isEmpty
+    }
+
+    /// Whether two values that this plan and another one have read from one place are the same, in the type of either.
+    func agrees(_ value: GraphValue, with other: AttributeMappingPlan, _ otherValue: GraphValue) -> Bool {
+        value == otherValue || value.read(as: other.attribute.type) == otherValue
+            || otherValue.read(as: attribute.type) == value
+    }
 }
 
 /// The mapping of one element of a composite attribute, compiled.
@@ -107,4 +124,10 @@ struct RelationshipMappingPlan {
     let functions: MappedFunctions?
     let identity: [String]?
     let isKeyed: Bool
+
+    /// Whether both read the same objects. Functions cannot be compared, so plans with functions are different.
+    fileprivate func isSame(as other: RelationshipMappingPlan) -> Bool {
+        relationship == other.relationship && read == other.read && readReferences == other.readReferences
+            && identity == other.identity && isKeyed == other.isKeyed && functions == nil && other.functions == nil
+    }
 }

@@ -58,7 +58,7 @@ public struct MappedDates: Sendable, Hashable {
 
 /// Reads and writes the dates of one attribute.
 struct MappedDateCoder {
-    private let forms: [MappedDates.Form]
+    let forms: [MappedDates.Form]
     private let formats: DateFormats
 
     init(_ dates: MappedDates) {

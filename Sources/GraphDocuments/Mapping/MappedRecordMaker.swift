@@ -66,9 +66,13 @@ package struct MappedRecordMaker {
         }
         let isChosen = entity !== object.entity
         read(entity.attributes, tree, object, &draft)
-        read(entity.inheritedAttributes, tree, object, &draft, isOfDescendants: true)
+        for plans in entity.inheritedAttributes { read(plans, ofDescendantsOf: entity, tree, object, &draft) }
         for relationship in entity.relationships { read(relationship, tree, object, &draft, &pending) }
-        for relationship in entity.inheritedRelationships { read(relationship, tree, object, &draft, &pending) }
+        for plans in entity.inheritedRelationships {
+            if let relationship = choose(plans, of: entity, tree, object, &draft) {
+                read(relationship, tree, object, &draft, &pending)
+            }
+        }
         return PlacedRecord(
             record: GraphRecord(
                 id: object.id, entity: entity.name, attributes: draft.attributes, relationships: draft.relationships),
@@ -95,35 +99,77 @@ package struct MappedRecordMaker {
 
     /// The value of the first path that exists.
     private func find(_ paths: [MappedPath], in tree: ReadableValue, _ object: Pending) -> ReadableValue? {
-        for path in paths {
-            switch path.place {
-            case .key?: if let key = object.key { return .value(.string(key)) }
-            case .index?: return .value(.integer(Int64(object.index)))
-            case .value?: if let found = tree.member(MappedPath.Place.value.rawValue) { return found }
-            case nil: if let found = tree.value(at: path.steps) { return found }
-            }
-        }
+        for path in paths { if let found = value(at: path, in: tree, object) { return found } }
         return nil
+    }
+
+    private func value(at path: MappedPath, in tree: ReadableValue, _ object: Pending) -> ReadableValue? {
+        switch path.place {
+        case .key?: object.key.map { .value(.string($0)) }
+        case .index?: .value(.integer(Int64(object.index)))
+        case .value?: tree.member(MappedPath.Place.value.rawValue)
+        case nil: tree.value(at: path.steps)
+        }
+    }
+
+    /// The first path that exists.
+    private func path(_ paths: [MappedPath], in tree: ReadableValue, _ object: Pending) -> MappedPath? {
+        paths.first { value(at: $0, in: tree, object) != nil }
     }
 
     // MARK: - Attributes
 
     private func read(
         _ attributes: [AttributeMappingPlan], _ tree: ReadableValue, _ object: Pending,
-        _ draft: inout MappedRecordDraft,
-        isOfDescendants: Bool = false
+        _ draft: inout MappedRecordDraft
     ) {
         for attribute in attributes {
             do {
                 if let value = try value(of: attribute, in: tree, object) {
                     draft.attributes.append(GraphAttribute(name: attribute.attribute.name, value: value))
-                } else if let value = attribute.defaultValue, !isOfDescendants {
+                } else if let value = attribute.defaultValue {
                     draft.defaults.append(GraphAttribute(name: attribute.attribute.name, value: value))
                 }
             } catch {
                 draft.note(attribute.attribute.name, "\(error)")
             }
         }
+    }
+
+    /// Reads an attribute of entities below that of the object, by the first of their plans whose key exists.
+    private func read(
+        _ plans: [AttributeMappingPlan], ofDescendantsOf entity: EntityMappingPlan, _ tree: ReadableValue,
+        _ object: Pending, _ draft: inout MappedRecordDraft
+    ) {
+        var found: (plan: AttributeMappingPlan, path: MappedPath, value: Result<GraphValue?, any Error>)?
+        for plan in plans {
+            guard let path = path(plan.read + plan.elements.flatMap(\.plan.read), in: tree, object) else { continue }
+            if let found, found.path != path { continue }
+            let result = Result { try value(of: plan, in: tree, object) }
+            guard let first = found else {
+                found = (plan, path, result)
+                continue
+            }
+            switch (first.value, result) {
+            case (.success(let one?), .success(let other?)) where first.plan.agrees(one, with: plan, other): continue
+            case (.success(nil), .success(nil)), (.failure, .failure): continue
+            default: return noteConflict(of: plan.attribute.name, at: path, below: entity, &draft)
+            }
+        }
+        guard let found else { return }
+        do {
+            guard let value = try found.value.get() else { return }
+            draft.attributes.append(GraphAttribute(name: found.plan.attribute.name, value: value))
+        } catch {
+            draft.note(found.plan.attribute.name, "\(error)")
+        }
+    }
+
+    /// Entities below that of the object read one value in different ways, and it is not known which of them the object has.
+    private func noteConflict(
+        of name: String, at path: MappedPath, below entity: EntityMappingPlan, _ draft: inout MappedRecordDraft
+    ) {
+        draft.note(name, "Entities below \(entity.name) read \"\(path.text)\" in different ways. Choose the entity.")
     }
 
     /// The value of an attribute, with the elements that have their own keys; nil if no key exists.
@@ -144,6 +190,33 @@ package struct MappedRecordMaker {
     }
 
     // MARK: - Relationships
+
+    /// The first of the plans of entities below that of the object whose key exists.
+    private func choose(
+        _ plans: [RelationshipMappingPlan], of entity: EntityMappingPlan, _ tree: ReadableValue, _ object: Pending,
+        _ draft: inout MappedRecordDraft
+    ) -> RelationshipMappingPlan? {
+        var found: (plan: RelationshipMappingPlan, path: MappedPath)?
+        for plan in plans {
+            guard let path = path(plan.read + plan.readReferences, in: tree, object) else { continue }
+            guard let first = found else {
+                found = (plan, path)
+                continue
+            }
+            let (one, other) = (first.plan.relationship, plan.relationship)
+            let isRelated =
+                self.plan.schema.isEntity(one.destination, kindOf: other.destination)
+                || self.plan.schema.isEntity(other.destination, kindOf: one.destination)
+            if first.path == path,
+                !isRelated || one.isToMany != other.isToMany || first.plan.isKeyed != plan.isKeyed
+                    || first.plan.identity != plan.identity
+            {
+                noteConflict(of: one.name, at: path, below: entity, &draft)
+                return nil
+            }
+        }
+        return found?.plan
+    }
 
     private mutating func read(
         _ relationship: RelationshipMappingPlan, _ tree: ReadableValue, _ object: Pending,
