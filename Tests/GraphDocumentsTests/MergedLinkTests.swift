@@ -81,4 +81,34 @@ import Testing
             #expect(try merge(base, ours, theirs, choice).state == expected, "\(choice)")
         }
     }
+
+    /// Two notes, of which the first has favourites too: the note of each item by number.
+    private func state(notes: [Int: Int?], favourites: [Int]) -> [GraphRecord] {
+        func note(_ number: Int) -> RecordID { .stored(entity: "Note", primaryKey: Int64(number)) }
+        let items = notes.keys.sorted()
+        var records = [1, 2].map { number in
+            GraphRecord(
+                id: note(number), entity: "Note",
+                relationships: [
+                    .init(name: "favourites", target: .toMany(number == 1 ? favourites.map(item) : [])),
+                    .init(name: "items", target: .toMany(items.filter { notes[$0] == number }.map(item))),
+                ])
+        }
+        records += items.map { number in
+            let owner: RecordID? = notes[number].flatMap { $0 }.map(note)
+            return GraphRecord(
+                id: item(number), entity: "Item", relationships: [.init(name: "note", target: .toOne(owner))])
+        }
+        return records.map(\.canonical).sorted { $0.subject < $1.subject }
+    }
+
+    /// Both relationships of the note lose the first item, but only one of them the second.
+    @Test func `a kept link leaves the changes of another relationship`() throws {
+        let base = state(notes: [1: 1, 2: 1], favourites: [1])
+        let ours = state(notes: [1: nil, 2: nil], favourites: [])
+        let theirs = state(notes: [1: 2, 2: 1], favourites: [1])
+        let kept = try merge(base, ours, theirs, .neither)
+        #expect(kept.kinds == [.bothUpdated])
+        #expect(kept.state == state(notes: [1: 1, 2: nil], favourites: []))
+    }
 }

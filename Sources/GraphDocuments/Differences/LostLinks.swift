@@ -97,11 +97,14 @@ struct LostLinks {
     private mutating func isInverse(_ pair: RelationshipPair) -> Bool {
         if let known = knownInverses[pair] { return known }
         let destinations = destinationsByID
-        let isInverse = changes.allSatisfy { change in
-            guard change.subject.entity == pair.entity else { return true }
-            return change.added(by: pair.relationship).allSatisfy { id in
-                guard let target = destinations[id] else { return true }
-                return target.added[pair.other]?.contains(change.subject.id) == true
+        let differences = changes.lazy.filter { $0.subject.entity == pair.entity }
+            .map { ($0.subject.id, $0.difference(of: pair.relationship)) }
+        // Removed links tell less: a record that was deleted does not list its own.
+        let areAdded = differences.contains { !$0.1.added.isEmpty }
+        let isInverse = differences.allSatisfy { id, difference in
+            (areAdded ? difference.added : difference.removed).allSatisfy { other in
+                guard let target = destinations[other], !target.isDeleted else { return true }
+                return (areAdded ? target.added : target.removed)[pair.other]?.contains(id) == true
             }
         }
         knownInverses[pair] = isInverse
@@ -113,6 +116,7 @@ struct LostLinks {
 private struct ChangedDestinations {
     private(set) var added: [String: Set<RecordID>] = [:]
     private(set) var removed: [String: Set<RecordID>] = [:]
+    private(set) var isDeleted = false
 
     init() {}
 
@@ -126,7 +130,7 @@ private struct ChangedDestinations {
                 added[relationship.name] = Set(difference.added)
                 removed[relationship.name] = Set(difference.removed)
             }
-        case .deleted: break
+        case .deleted: isDeleted = true
         }
     }
 
@@ -176,13 +180,13 @@ extension RelationshipChange.Change {
 }
 
 extension RecordChange {
-    /// The destinations that the record adds to a relationship.
-    fileprivate func added(by relationship: String) -> [RecordID] {
+    /// The destinations that the record removes from a relationship and adds to it.
+    fileprivate func difference(of relationship: String) -> (removed: [RecordID], added: [RecordID]) {
         switch self {
-        case .inserted(let record): record.target(of: relationship)?.ids ?? []
+        case .inserted(let record): ([], record.target(of: relationship)?.ids ?? [])
         case .updated(let update):
-            update.relationships.first { $0.name == relationship }?.change.difference.added ?? []
-        case .deleted: []
+            update.relationships.first { $0.name == relationship }?.change.difference ?? ([], [])
+        case .deleted: ([], [])
         }
     }
 
