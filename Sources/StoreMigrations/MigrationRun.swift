@@ -24,7 +24,7 @@ struct MigrationRun {
         }
         let origin = try openSource()
         defer { manager.stacks.source.close() }
-        let isNew = !hasDestination
+        let isNew = try !hasDestination
         let store = try openDestination()
         manager.destinationStore = store
         defer { manager.destinationStore = nil }
@@ -54,13 +54,23 @@ struct MigrationRun {
     // MARK: - Stores
 
     /// Whether there is a store at the destination. A database that was destroyed is none, although its file may exist.
+    ///
+    /// - Throws: The error if that is not known, because the database cannot be read: a migration that fails removes what it has
+    ///   created.
     private var hasDestination: Bool {
-        guard [StoreClasses.serverType, NSSQLiteStoreType].contains(destination.type) else {
-            return FileManager.default.fileExists(atPath: destination.url.path)
+        get throws {
+            guard [StoreClasses.serverType, NSSQLiteStoreType].contains(destination.type) else {
+                return FileManager.default.fileExists(atPath: destination.url.path)
+            }
+            do {
+                _ = try NSPersistentStoreCoordinator.metadataForPersistentStore(
+                    ofType: destination.type, at: destination.url)
+                return true
+            } catch let error as CocoaError where [.fileReadNoSuchFile, .fileReadCorruptFile].contains(error.code) {
+                // A database without tables, or one that is not a store: opening that fails too, before anything is written.
+                return false
+            }
         }
-        let metadata = try? NSPersistentStoreCoordinator.metadataForPersistentStore(
-            ofType: destination.type, at: destination.url)
-        return metadata != nil
     }
 
     private func openSource() throws -> NSPersistentStore {

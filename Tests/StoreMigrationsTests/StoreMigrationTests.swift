@@ -317,6 +317,17 @@ import Testing
         #expect(metadata["own"] as? String == "kept")
     }
 
+    /// Such a destination is not a new one, which a migration that fails would remove.
+    @Test func aDestinationThatCannotBeReadIsRefused() throws {
+        let folder = try StoreFolder()
+        _ = try makeStore(folder.url)
+        let destination = folder.directory.appendingPathComponent("New.sqlite")
+        try FileManager.default.createDirectory(at: destination, withIntermediateDirectories: false)
+        let error = #expect(throws: CocoaError.self) { try migrate(folder) { _ in } }
+        #expect(error?.code == .fileReadUnknown)
+        #expect(FileManager.default.fileExists(atPath: destination.path))
+    }
+
     // MARK: - Other types
 
     @Test func aStoreInAnArchiveIsMigratedByAManager() throws {
