@@ -50,6 +50,7 @@ extension SQLiteStore {
             if isWanted, flag(forOption: HistoryOldValuesOption) {
                 try history?.keepOldValues(schema: schema, catalog: catalog, connection: connection)
             }
+            try correctCounts(schema, catalog, connection)
             try maintain(connection)
             try prepareDerivations(schema, catalog, connection)
         }
@@ -135,6 +136,17 @@ extension SQLiteStore {
             userInfo[NSPersistentHistoryTokenKey] = coordinator.currentPersistentHistoryToken(fromStores: [self])
             NotificationCenter.default.post(
                 name: .NSPersistentStoreRemoteChange, object: coordinator, userInfo: userInfo)
+        }
+    }
+
+    /// Corrects the counts of a store whose triggers are those of an earlier version.
+    private func correctCounts(_ schema: SQLSchema, _ catalog: SQLCatalog, _ connection: StoreConnection) throws {
+        guard !schema.countCorrections(of: catalog.statements).isEmpty else { return }
+        try connection.write { database in
+            // Read again, because another process may have corrected or migrated the store.
+            for statement in schema.countCorrections(of: try SQLCatalog(in: database).statements) {
+                try database.execute(sql: statement)
+            }
         }
     }
 

@@ -15,6 +15,18 @@ extension SQLSchema {
         }
     }
 
+    /// The statements that correct the counts of relationships that are their own inverse, in a store whose triggers count one side of
+    /// each pair, as those of earlier versions did. Empty for other stores: a trigger with any other text stays as it is.
+    func countCorrections(of existing: [String: String]) -> [String] {
+        triggerStatements { triggers, derivation in
+            guard case .count(let name) = derivation,
+                let relationship = relationship(named: name, of: triggers.entity),
+                let pairs = pairs(of: relationship), pairs.isReflexive
+            else { return [] }
+            return triggers.corrections(ofCount: pairs, in: existing)
+        }
+    }
+
     private func triggerStatements(_ statements: (DerivedTriggers, Derivation) -> [String]) -> [String] {
         entities.flatMap { entity in
             entity.entity.attributes.flatMap { attribute -> [String] in
@@ -103,6 +115,23 @@ private struct DerivedTriggers {
             trigger(pairs.table, "PARAMETER_INSERT", "INSERT", change("NEW", "IFNULL(\(column), 0) + 1")),
             trigger(pairs.table, "PARAMETER_DELETE", "DELETE", change("OLD", "\(column) - 1")),
             sourceInsert(pairs.count(ofOwner: "NEW.Z_PK")),
+        ]
+    }
+
+    /// Replaces the triggers that count one side of each pair, and counts anew.
+    func corrections(ofCount pairs: SQLPairs, in existing: [String: String]) -> [String] {
+        let oneSided = SQLPairs(
+            table: pairs.table, source: pairs.source, destination: pairs.destination, position: pairs.position,
+            inversePosition: pairs.inversePosition, isReflexive: false)
+        let replacements = zip(countOfPairs(oneSided), countOfPairs(pairs)).flatMap { former, current -> [String] in
+            let name = String(former.split(separator: " ")[2])
+            return existing[name] == former ? ["DROP TRIGGER \(name)", current] : []
+        }
+        if replacements.isEmpty { return [] }
+        let count = pairs.count(ofOwner: "\(table).Z_PK")
+        let numbers = SQLRestriction.list(entity.hierarchyNumbers)
+        return replacements + [
+            "UPDATE \(table) SET \(column) = \(count) WHERE Z_ENT IN (\(numbers)) AND \(column) IS NOT \(count)"
         ]
     }
 
