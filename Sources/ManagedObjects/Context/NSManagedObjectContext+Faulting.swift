@@ -14,10 +14,6 @@ extension NSManagedObjectContext {
         }
         let handled = shouldHandleInaccessibleFault(object, for: object.objectID, triggeredByProperty: nil)
         precondition(handled, "Core Data could not fulfill a fault for \(object.objectID).")
-        makeInaccessible(object)
-    }
-
-    private func makeInaccessible(_ object: NSManagedObject) {
         object.state.becomeInaccessible(slots: object.layout.slots.count, relationships: object.layout.toMany.count)
     }
 
@@ -196,6 +192,8 @@ extension NSManagedObjectContext {
         guard !object.flags.contains(.inserted) else { return refreshNew(object, mergeChanges: flag) }
         guard !object.key.isTemporary else { return }
         if flag { endStep() }
+        // An observer of the step may have taken the object out of the context.
+        guard object.context === self else { return }
         removePrefetchedRows()
         object.noticeInPlaceChanges()
         if object.hasChanges {

@@ -55,4 +55,42 @@ import class FoundationAdditions.UndoManager
         #expect(notes[0].value(forKey: "count") as? Int == 5)
         #expect(context.brokenInvariants() == [])
     }
+
+    /// Both end the step first, which informs the observer.
+    @Test(arguments: Refresh.allCases)
+    func `an observer of the step may reset the context, which then refreshes nothing`(refresh: Refresh) throws {
+        let context = try TestStack().context()
+        let note = context.insert("Note", ["title": "a"])
+        try context.save()
+        context.undoManager = UndoManager()
+        note.setValue("b", forKey: "title")
+        let changes = ChangesOf(context) { if context.hasChanges { context.reset() } }
+        switch refresh {
+        case .object: context.refresh(note, mergeChanges: true)
+        case .all: context.refreshAllObjects()
+        }
+        #expect(note.managedObjectContext == nil && !context.hasChanges)
+        let keys = Set(changes.keys.joined())
+        #expect(keys.isSuperset(of: [NSUpdatedObjectsKey, NSInvalidatedAllObjectsKey]))
+        #expect(!keys.contains(NSRefreshedObjectsKey))
+        #expect(context.brokenInvariants() == [])
+    }
+}
+
+/// Collects the keys of a context's notifications of changed objects, and runs a function at each.
+private final class ChangesOf: @unchecked Sendable {  // because the tests are one thread each
+    private(set) var keys: [[String]] = []
+    private var token: (any NSObjectProtocol)?
+
+    init(_ context: NSManagedObjectContext, _ react: @escaping () -> Void) {
+        nonisolated(unsafe) let react = react
+        token = NotificationCenter.default.addObserver(
+            forName: .NSManagedObjectContextObjectsDidChange, object: context, queue: nil
+        ) { [unowned self] notification in
+            keys.append((notification.userInfo ?? [:]).keys.compactMap { $0 as? String }.sorted())
+            react()
+        }
+    }
+
+    deinit { if let token { NotificationCenter.default.removeObserver(token) } }
 }
