@@ -355,7 +355,7 @@ if engineIsBuilt {
         engineTests("FollowedResultsTests"),
         engineTests("ContextPoolsTests"),
         .testTarget(name: "SQLStatementsTests", dependencies: ["PredicateLanguage", "SQLStatements"]),
-        .testTarget(name: "SwiftDataTests", dependencies: ["PredicateLanguage", "SwiftData"]),
+        .testTarget(name: "SwiftDataTests", dependencies: ["ManagedObjects", "PredicateLanguage", "SwiftData"]),
         // Depends on Core Data only, so that the same tests run on Apple's framework.
         .testTarget(
             name: "ParityTests",

@@ -147,7 +147,10 @@ extension NSManagedObjectContext {
         let objects = registry.takeAll()
         var maker = ObjectIDMaker(rootCoordinator)
         let ids = objects.map { $0.objectID(by: &maker) }
-        for object in objects { detach(object) }
+        for object in objects {
+            object.context = nil
+            object.state.leaveWithoutValues()
+        }
         inPlaceValues.removeAll()
         clearChanges()
         unmergedChanges = UnmergedChanges()
@@ -169,11 +172,6 @@ extension NSManagedObjectContext {
         mergedDeletions = []
         primitiveEdits.removeAll()
         undoRecorder.discardEvent()
-    }
-
-    private func detach(_ object: NSManagedObject) {
-        object.context = nil
-        object.state.leaveWithoutValues()
     }
 
     /// Removes inserted objects, and gives the others their committed values. The notification of changed objects contains

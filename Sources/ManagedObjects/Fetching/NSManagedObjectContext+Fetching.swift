@@ -39,7 +39,7 @@ extension NSManagedObjectContext {
             return unsafeBitCast(try fetchObjectIDs(specification), to: [T].self)
         }
         if specification.resultType == .dictionaryResultType, T.self == NSDictionary.self {
-            return unsafeBitCast(try fetchDictionaries(specification), to: [T].self)
+            return unsafeBitCast(try fetching(specification) { try dictionaries($0, entity: $1) }, to: [T].self)
         }
         return try Self.results(try fetchResults(specification))
     }
@@ -113,10 +113,6 @@ extension NSManagedObjectContext {
 
     private func fetchObjectIDs(_ specification: FetchSpecification) throws -> [NSManagedObjectID] {
         try fetching(specification) { try objectIDs($0, entity: $1) }
-    }
-
-    private func fetchDictionaries(_ specification: FetchSpecification) throws -> [NSDictionary] {
-        try fetching(specification) { try dictionaries($0, entity: $1) }
     }
 
     package final func fetchResults(_ specification: FetchSpecification) throws -> [Any] {

@@ -32,6 +32,8 @@ final class RestorePoint {
     private var kept: [ObjectIdentifier: Kept] = [:]
     /// Objects that were created after this point.
     private var new: [NSManagedObject] = []
+    /// What follows when the work has succeeded.
+    fileprivate var completions: [() -> Void] = []
 
     /// Cost: a step for each object that the current event has changed.
     init(_ context: NSManagedObjectContext) {
@@ -64,6 +66,8 @@ final class RestorePoint {
         guard let outer else { return }
         outer.kept.merge(kept) { outer, _ in outer }
         outer.new += new
+        outer.completions += completions
+        completions = []
     }
 
     /// Ends the listing of changes to relationships, of which an outer point may still need some.
@@ -78,6 +82,7 @@ final class RestorePoint {
 
     /// Gives the context and its objects the state that they had. May be called repeatedly.
     func restore() {
+        completions = []
         // Work that has not changed an object yet may have changed the lists, and read rows of another generation.
         guard !kept.isEmpty else {
             lists.restore(context)
@@ -144,6 +149,11 @@ final class RestorePoint {
 }
 
 extension NSManagedObjectContext {
+    /// Runs a function: at once, or when the work has succeeded that would take its cause back.
+    package final func whenCertain(_ function: @escaping () -> Void) {
+        if let restorePoint { restorePoint.completions.append(function) } else { function() }
+    }
+
     /// Runs work that reads and changes objects. If it or a read in it fails, the context is as it was before.
     ///
     /// Cost: a step for each object that the current event or the work has changed.
@@ -154,6 +164,7 @@ extension NSManagedObjectContext {
         defer {
             restorePoint = outer
             point.removeMarks()
+            for completion in point.completions { completion() }
         }
         do {
             let result = try throwingFailedReads { try work(point) }

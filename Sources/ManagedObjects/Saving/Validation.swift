@@ -69,7 +69,9 @@ struct Validation {
 
     mutating func check(_ value: Value, of object: NSManagedObject, slot: EntityLayout.Slot, name: String) {
         if value.isNull {
-            let isRequired = slot.kind == .toOne ? isRequiredToOne(slot) : !slot.property.isOptional
+            let property: NSPropertyDescription? =
+                slot.kind == .toOne ? slot.property as? NSRelationshipDescription : slot.property
+            let isRequired = property?.isOptional == false
             if isRequired, slot.property as? NSDerivedAttributeDescription == nil {
                 add(NSValidationMissingMandatoryPropertyError, object, name, "is required and has no value")
             }
@@ -77,11 +79,6 @@ struct Validation {
         }
         checkRange(value, of: object, slot: slot, name: name)
         checkPredicates(value, of: object, slot: slot, name: name)
-    }
-
-    private func isRequiredToOne(_ slot: EntityLayout.Slot) -> Bool {
-        guard let relationship = slot.property as? NSRelationshipDescription else { return false }
-        return !relationship.isOptional
     }
 
     private mutating func checkRange(

@@ -168,8 +168,14 @@ public final class ModelRecord {
         keepValues()
         // A save that fails gives the row back; see `SavedChanges`.
         guard let context, !context.isSaving else { return }
-        context.model?.kept[ObjectIdentifier(model)] = nil
-        detach(deleted: true)
+        // A row that is gone cannot make its ID.
+        _ = identifier
+        // A merge or an undo that fails gives the row back, too.
+        context.managed.whenCertain {
+            guard object === self.object else { return }
+            context.model?.kept[ObjectIdentifier(model)] = nil
+            self.detach(deleted: true)
+        }
     }
 
     /// Leaves a row whose insertion was undone. The context has noted the values before.
@@ -401,15 +407,20 @@ package final class ModelObject: NSManagedObject {
     package override func awake(fromSnapshotEvents flags: NSSnapshotEventType) {
         // A refresh keeps unsaved changes.
         if flags.isDisjoint(with: [.refresh, .mergePolicy]) { discardRefusals() }
+        guard !flags.isDisjoint(with: [.undoInsertion, .undoDeletion, .undoUpdate]),
+            let context = managedObjectContext ?? model?._record?.context?.managed
+        else { return announceAll() }
+        // An undo that fails is taken back, and then the models stay as they are.
+        context.whenCertain { [self] in followUndo(flags) }
+    }
+
+    private func followUndo(_ flags: NSSnapshotEventType) {
         if let model, let record = model._record {
             if flags.contains(.undoInsertion) { record.leaveUndone(self, of: model) }
             if flags.contains(.undoDeletion) { record.rejoin(self, of: model) }
         }
         announceAll()
-        let undone: NSSnapshotEventType = [.undoInsertion, .undoDeletion, .undoUpdate]
-        if !flags.isDisjoint(with: undone),
-            let listeners = managedObjectContext?.userInfo[Self.listenersKey] as? ChangeListeners
-        {
+        if let listeners = managedObjectContext?.userInfo[Self.listenersKey] as? ChangeListeners {
             listeners.send(nil, isLocal: true)
         }
     }
