@@ -18,15 +18,26 @@ struct Assignment: ExpressibleByArgument {
     let value: String
 
     init?(argument: String) {
-        guard let sign = argument.firstIndex(of: "="), sign > argument.startIndex else { return nil }
+        // Scalars: the equals sign and a combining mark at the beginning of the value are one `Character`.
+        let scalars = argument.unicodeScalars
+        guard let sign = scalars.firstIndex(of: "="), sign > scalars.startIndex else { return nil }
         // A plus or minus before the equals sign is part of the operation, unless it is the whole key.
-        let last = argument.index(before: sign)
-        let end = last > argument.startIndex && "+-".contains(argument[last]) ? last : sign
-        guard let operation = Operation(rawValue: String(argument[end...sign])) else { return nil }
+        let last = scalars.index(before: sign)
+        let end = last > scalars.startIndex && ["+", "-"].contains(scalars[last]) ? last : sign
+        guard let operation = Operation(rawValue: String(scalars[end...sign])) else { return nil }
         text = argument
-        key = String(argument[..<end])
+        key = String(scalars[..<end])
         self.operation = operation
-        value = String(argument[sign...].dropFirst())
+        value = String(scalars[sign...].dropFirst())
+    }
+}
+
+extension String {
+    /// The text after a prefix; nil if it begins otherwise. `hasPrefix` compares each `Character`, to which a combining mark after the
+    /// prefix belongs.
+    func text(after prefix: String) -> String? {
+        guard utf8.starts(with: prefix.utf8) else { return nil }
+        return String(decoding: utf8.dropFirst(prefix.utf8.count), as: UTF8.self)
     }
 }
 
@@ -79,7 +90,7 @@ struct AssignedValue {
 
     /// The text; if it is a string in JSON, the decoded string.
     private func plainText() throws -> String {
-        guard assignment.value.hasPrefix("\""), assignment.value.utf8.count > 1 else { return assignment.value }
+        guard let rest = assignment.value.text(after: "\""), !rest.isEmpty else { return assignment.value }
         guard let decoded = try? JSONDecoder().decode(String.self, from: Data(assignment.value.utf8)) else {
             throw mistake("is not a valid JSON string")
         }
@@ -88,9 +99,8 @@ struct AssignedValue {
 
     private func bytes(_ text: String) throws -> Data {
         // What a string of JSON contains is never a path.
-        if assignment.value.hasPrefix("@") {
+        if let path = assignment.value.text(after: "@") {
             guard readsFiles else { throw CommandError("\(assignment.key): files cannot be assigned here.") }
-            let path = String(assignment.value.dropFirst())
             guard let data = FileManager.default.contents(atPath: path) else {
                 throw CommandError("\(assignment.text): the file \(path) cannot be read.")
             }

@@ -76,7 +76,9 @@ struct FleetOptions: ParsableArguments {
             throw CommandError("\(list) is not a text in UTF-8 with a path or URL on each line.")
         }
         let name = list == "-" ? "standard input" : list
-        return text.split(separator: "\n", omittingEmptySubsequences: false).enumerated().compactMap { number, line in
+        // A carriage return and a line feed are one `Character`.
+        let lines = text.split(omittingEmptySubsequences: false, whereSeparator: { ["\n", "\r\n"].contains($0) })
+        return lines.enumerated().compactMap { number, line in
             let line = line.trimmingCharacters(in: .whitespaces.union(.newlines))
             return line.isEmpty || line.hasPrefix("#") ? nil : (line, "\(name), line \(number + 1)")
         }

@@ -96,7 +96,7 @@ struct ObjectCards {
     private static func shown(_ cell: QueryCell, in zone: TimeZone?) -> String {
         if case .value(.string(let text), _) = cell, text.isEmpty { return "\"\"" }
         // Lines of text are indented, so that the names of properties stay visible.
-        return content(of: cell, in: zone).split(separator: "\n", omittingEmptySubsequences: false)
+        return content(of: cell, in: zone).split(omittingEmptySubsequences: false) { ["\n", "\r\n"].contains($0) }
             .joined(separator: "\n      ")
     }
 

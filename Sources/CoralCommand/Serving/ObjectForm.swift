@@ -67,8 +67,12 @@ struct ObjectForm {
     }
 
     /// Browsers send line breaks as two characters.
-    private static func text(_ value: String) -> String { value.replacingOccurrences(of: "\r\n", with: "\n") }
+    private static func text(_ value: String) -> String {
+        value.replacingOccurrences(of: "\r\n", with: "\n", options: .literal)
+    }
 }
+
+// Literally, because to Foundation a line break and a combining mark after it are one character.
 
 /// The line breaks of a text. Browsers send all of them in one form, so that the form of an edited text states those of the text
 /// before.
@@ -77,7 +81,7 @@ enum LineBreaks: String {
 
     /// The line breaks of a text; nil if there are several forms.
     init?(of text: String) {
-        let parts = text.replacingOccurrences(of: "\r\n", with: "")
+        let parts = text.replacingOccurrences(of: "\r\n", with: "", options: .literal)
         let returns = parts.utf8.contains(UInt8(ascii: "\r"))
         let feeds = parts.utf8.contains(UInt8(ascii: "\n"))
         switch (returns, feeds, parts.utf8.count < text.utf8.count) {
@@ -92,8 +96,8 @@ enum LineBreaks: String {
     func text(_ text: String) -> String {
         switch self {
         case .lineFeed: text
-        case .carriageReturn: text.replacingOccurrences(of: "\n", with: "\r")
-        case .both: text.replacingOccurrences(of: "\n", with: "\r\n")
+        case .carriageReturn: text.replacingOccurrences(of: "\n", with: "\r", options: .literal)
+        case .both: text.replacingOccurrences(of: "\n", with: "\r\n", options: .literal)
         }
     }
 }

@@ -61,9 +61,11 @@ package enum FormFields {
     /// The fields of a body in the form `application/x-www-form-urlencoded`.
     package static func fields(of body: Data) -> [String: String] {
         var fields: [String: String] = [:]
-        for part in String(decoding: body, as: UTF8.self).split(separator: "&") {
-            let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map {
-                $0.replacingOccurrences(of: "+", with: " ").removingPercentEncoding ?? ""
+        for part in body.split(separator: UInt8(ascii: "&")) {
+            let sides = part.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+            let pair = sides.map { side in
+                String(decoding: side, as: UTF8.self).replacingOccurrences(of: "+", with: " ", options: .literal)
+                    .removingPercentEncoding ?? ""
             }
             if let name = pair.first { fields[name] = pair.count > 1 ? pair[1] : "" }
         }

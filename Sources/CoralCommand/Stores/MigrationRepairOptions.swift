@@ -55,7 +55,7 @@ struct MigrationRepairOptions: ParsableArguments {
         case nil: .fail
         case "clamp": .clamp
         case "clear": .clear
-        case let text?: text.hasPrefix("=") ? .replace(.string(String(text.dropFirst()))) : nil
+        case let text?: text.text(after: "=").map { .replace(.string($0)) }
         }
     }
 

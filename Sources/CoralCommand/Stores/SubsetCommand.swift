@@ -247,7 +247,7 @@ private enum RedactOption {
     }
 
     private static func substitute(_ word: String) throws -> Redaction.Substitute {
-        if word.hasPrefix("text:") { return .constant(String(word.dropFirst(5))) }
+        if let text = word.text(after: "text:") { return .constant(text) }
         switch word {
         case "shape": return .shape
         case "name": return .name
