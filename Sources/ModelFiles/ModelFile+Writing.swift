@@ -132,7 +132,8 @@ package enum ModelReplacement {
             do {
                 try write(folder.item)
             } catch var error as ModelError {
-                error.file = error.file?.replacingOccurrences(of: folder.item.path, with: destination.path)
+                error.file = error.file?.replacingOccurrences(
+                    of: folder.item.path, with: destination.path, options: .literal)
                 throw error
             }
             try folder.commit()

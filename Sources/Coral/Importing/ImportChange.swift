@@ -160,7 +160,7 @@ package enum ValueText {
     }
 
     private static func quoted(_ text: String) -> String {
-        let line = text.replacingOccurrences(of: "\n", with: "⏎")
+        let line = text.replacingOccurrences(of: "\n", with: "⏎", options: .literal)
         return line.count > 60 ? "\"\(line.prefix(60))…\"" : "\"\(line)\""
     }
 }

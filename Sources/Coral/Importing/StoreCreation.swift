@@ -131,7 +131,8 @@ extension CocoaError {
         var information = userInfo
         for (key, value) in information {
             if let text = value as? String {
-                information[key] = text.replacingOccurrences(of: draft.path, with: destination.path)
+                information[key] = text.replacingOccurrences(
+                    of: draft.path, with: destination.path, options: .literal)
             } else if let url = value as? URL, url.path == draft.path {
                 information[key] = destination
             }

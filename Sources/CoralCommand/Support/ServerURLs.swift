@@ -46,7 +46,7 @@ enum ServerURLs {
         guard isOne(argument) else { return text }
         let name = URL(string: argument)?.withoutPassword.absoluteString ?? "postgresql:"
         let url = URL(string: argument)?.absoluteString ?? argument
-        return [argument, url].reduce(text) { $0.replacingOccurrences(of: $1, with: name) }
+        return [argument, url].reduce(text) { $0.replacingOccurrences(of: $1, with: name, options: .literal) }
     }
 }
 

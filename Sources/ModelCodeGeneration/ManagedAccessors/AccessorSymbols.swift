@@ -101,8 +101,8 @@ struct AccessorSymbols {
             case .property(let type): "var \(name): \(type) { get \(call(.getter)) set \(call(.setter)) }"
             case .function(let parameters, _): "func \(name)\(parameters) \(call(.function))"
             }
-        let path = declaration.file.replacingOccurrences(of: "\\", with: "\\\\").replacingOccurrences(
-            of: "\"", with: "\\\"")
+        let path = declaration.file.replacingOccurrences(of: "\\", with: "\\\\", options: .literal)
+            .replacingOccurrences(of: "\"", with: "\\\"", options: .literal)
         return """
             import Foundation
             import ManagedObjects
