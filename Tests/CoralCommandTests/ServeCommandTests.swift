@@ -78,6 +78,12 @@ import Testing
         #expect(try server.get("table?entity=Note&where=rank+%3E").body.contains("The predicate is invalid"))
         #expect(try server.get("table?entity=Nite").body.contains("Did you mean"))
         #expect(try server.get("table?entity=Note&sort=tags").status == 400)
+        for several in ["title,rank", "title:descending", "title,", "title."] {
+            let refused = try server.get("table?entity=Note&sort=\(several)")
+            #expect(refused.status == 400 && refused.body.contains("key path"), "\(several): \(refused.body)")
+        }
+        let byKey = try server.get("table?entity=Note&sort=objectID&after=Note/p1").body
+        #expect(objects(in: byKey) == ["Note/p2"])
         #expect(try server.get("table?entity=Note&after=Note/x").status == 400)
         let csv = try server.get("table.csv?entity=Note&columns=title&where=rank+%3E+0")
         #expect(csv.body == "title\r\n\"Garden, \"\"big\"\"\"\r\n")

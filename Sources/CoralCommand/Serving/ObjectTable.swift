@@ -27,11 +27,14 @@ struct ObjectTable {
     ) throws {
         self.entity = entity
         self.condition = condition
-        self.sort = sort
+        self.sort = sort == "objectID" ? nil : sort
         self.isAscending = isAscending
         predicate = try condition.map { try Predicates.predicate($0, for: entity, in: zone) }
         self.columns = try columns.map { try QueryColumn.columns($0, of: entity) } ?? standard
-        if let sort { _ = try QuerySort.descriptors(sort, for: entity) }
+        // A page begins after one value: neither several keys nor a direction are stated with the key.
+        if let sort, try QuerySort.descriptors(sort, for: entity).map(\.key) != [sort] {
+            throw CommandError("A table is sorted by one key path, not by \"\(sort)\".")
+        }
     }
 
     /// The last object of a page: its name, and the value that it is sorted by, as text; nil for null.
