@@ -118,6 +118,37 @@ import Testing
             try path("C.sqlite", ["--delete-missing", "Note"])?.contains("through objects: --delete-missing ") == true)
     }
 
+    @Test(arguments: [
+        ["--skip-invalid"], ["--strict"], ["--entity", "Note"], ["--layout", "plain"], ["--key", "Note=title"],
+        ["--dialect", "groot"], ["--dangling", "skip"], ["--unknown-keys", "skip"], ["--other-model", "skip"],
+        ["--relationship", "Note.items=union"], ["--delete-missing", "Note"], ["--allow-empty"], ["--by-content"],
+        ["--identity", "stored-id"], ["--dry-run"],
+    ])
+    func `--restore refuses an option that it could not follow`(_ option: [String]) throws {
+        let store = try NotesStore()
+        let document = store.file("whole.json")
+        #expect(try CommandRun("export", store.path, "-o", document).status == 0)
+        let new = store.file("New.sqlite")
+        let run = try CommandRun(["import", document, "--into", new, "--model", store.path, "--restore"] + option)
+        #expect(run.status == 64 && run.errors.contains("\(option[0]) cannot be combined with --restore"))
+        #expect(!FileManager.default.fileExists(atPath: new))
+    }
+
+    @Test func `--restore accepts a comma after the last element`() throws {
+        let store = try NotesStore()
+        let document = store.file("whole.json")
+        #expect(try CommandRun("export", store.path, "-o", document).status == 0)
+        var text = try String(contentsOfFile: document, encoding: .utf8)
+        let end = try #require(text.lastIndex(of: "]"))
+        text.insert(",", at: end)
+        try Data(text.utf8).write(to: URL(fileURLWithPath: document))
+        let arguments = ["import", document, "--into", store.file("New.sqlite"), "--model", store.path, "--restore"]
+        #expect(try CommandRun(arguments).status == 1)
+        let run = try CommandRun(arguments + ["--trailing-commas"])
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(try CommandRun("diff", store.path, store.file("New.sqlite")).status == 0)
+    }
+
     #if !canImport(Darwin)
         @Test(.enabled(if: Engine.hasRows)) func `a restored document is imported through objects`() throws {
             let store = try NotesStore()

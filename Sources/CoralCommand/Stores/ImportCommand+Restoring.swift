@@ -68,6 +68,7 @@ extension ImportCommand {
         var restorer = StoreRestorer(model: model)
         restorer.folder = file.folder
         restorer.missingFiles = missing.missingFiles
+        restorer.reading.allowsTrailingCommas = policies.trailingCommas
         restorer.joinTablesLike = try likeness.url()
         let restore = {
             try Work.run("Restoring", noun: nil) { try restorer.restore(document, to: store, progress: $0) }

@@ -88,7 +88,16 @@ struct ImportCommand: ParsableCommand {
     @OptionGroup var source: ModelSource
 
     func validate() throws {
-        if restore, dryRun { throw ValidationError("--dry-run cannot be combined with --restore.") }
+        guard restore else { return }
+        // A restored store is the one that was exported: nothing is interpreted, matched or omitted.
+        let others: [(name: String, isGiven: Bool)] = [
+            ("--dry-run", dryRun), ("--layout", layout != nil), ("--entity", entity != nil), ("--strict", strict),
+            ("--skip-invalid", skipInvalid), ("--key", !meaning.keys.key.isEmpty),
+            ("--dialect", meaning.words.dialect != nil),
+        ]
+        for (name, isGiven) in others + policies.given where isGiven {
+            throw ValidationError("\(name) cannot be combined with --restore.")
+        }
     }
 
     func run() throws {

@@ -59,6 +59,15 @@ struct ImportPolicies: ParsableArguments {
     @Flag(name: .long, help: "Accept a comma after the last element, as Apple's JSON reader does.")
     var trailingCommas = false
 
+    /// The options that decide how records become objects, and whether they are given.
+    var given: [(name: String, isGiven: Bool)] {
+        [
+            ("--dangling", dangling != nil), ("--unknown-keys", unknownKeys != nil), ("--other-model", otherModel != nil),
+            ("--relationship", !relationship.isEmpty), ("--delete-missing", !deleteMissing.isEmpty),
+            ("--allow-empty", allowEmpty), ("--by-content", byContent), ("--identity", identity != .key),
+        ]
+    }
+
     /// Sets the chosen policies in the options. Throws `CommandError` for names that the model does not have.
     func apply(to options: inout ImportOptions, model: NSManagedObjectModel) throws {
         if let dangling { options.danglingReferences = dangling }
