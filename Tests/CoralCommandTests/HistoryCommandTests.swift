@@ -1,4 +1,5 @@
 import Coral
+import GRDB
 import NotesModel
 import Testing
 
@@ -43,6 +44,18 @@ import Testing
         #expect(run.status == 0, "\(run.errors)")
         return run.output.split(separator: "\n").map(String.init)
     }
+
+    #if !canImport(Darwin)
+        @Test(arguments: ["-1e300", "1e300", "-9223372036854775808"])
+        func `the doctor examines a history of any times`(_ time: String) throws {
+            defer { try? FileManager.default.removeItem(at: folder) }
+            let queue = try DatabaseQueue(path: url.path)
+            try queue.writeWithoutTransaction { try $0.execute(sql: "UPDATE ATRANSACTION SET ZTIMESTAMP = \(time)") }
+            try queue.close()
+            let run = try CommandRun("doctor", url.path)
+            #expect(run.status == 0 && run.output.contains("The history has 4 changes in 3 transactions"), "\(run.errors)")
+        }
+    #endif
 
     @Test func `a history is printed as text`() throws {
         defer { try? FileManager.default.removeItem(at: folder) }

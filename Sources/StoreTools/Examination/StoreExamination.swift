@@ -149,8 +149,9 @@ package struct StoreExamination: Sendable {
             let last = range.integer(2)
         else { return nil }
         let changes = try reader.integer("SELECT count(*) FROM ACHANGE")
+        // A real number: the times of a damaged history may be the least integer.
         let bound = try reader.integer(
-            "SELECT coalesce(max(Z_PK), 0) FROM ATRANSACTION WHERE ZTIMESTAMP < ?", [.integer(last - 30 * 86_400)])
+            "SELECT coalesce(max(Z_PK), 0) FROM ATRANSACTION WHERE ZTIMESTAMP < ?", [.real(Double(last) - 30 * 86_400)])
         let recent = try reader.integer("SELECT count(*) FROM ACHANGE WHERE ZTRANSACTIONID > ?", [.integer(bound)])
         var authors: [History.Author] = []
         if names.contains("ATRANSACTIONSTRING") {
