@@ -1,6 +1,8 @@
 import Coral
+import CoralTools
 import Foundation
 import GRDB
+import NotesModel
 import Testing
 
 @testable import CoralCommand
@@ -17,6 +19,29 @@ import Testing
 
     private func convert(_ arguments: String...) throws -> CommandRun {
         try CommandRun(["convert", store.path, "-o", place] + arguments)
+    }
+
+    /// A server stores NaN, and SQLite does not.
+    @Test func `a number that is not one is null, and reported`() throws {
+        let model = NSManagedObjectModel.notes()
+        model.entitiesByName["Note"]?.attributesByName["rank"]?.isOptional = false
+        let records = [Double.nan, 1, .infinity].enumerated().map { index, rank in
+            GraphRecord(
+                id: .stored(entity: "Note", primaryKey: Int64(index + 1)), entity: "Note",
+                attributes: [GraphAttribute(name: "rank", value: .double(rank))])
+        }
+        let plain = PlainDatabase(
+            schema: PlainSchema(model, style: .grdb, keys: .integer), storeUUID: "", folder: nil)
+        let result = try plain.write(
+            { entities, body in
+                for record in records where entities?.contains(record.entity) != false { try body(record) }
+            }, to: URL(fileURLWithPath: place), progress: Progress.discreteProgress(totalUnitCount: 0))
+        #expect(result.different.examples == [])
+        #expect(result.lost.examples.contains { $0.hasPrefix("Note/p1.rank is not a number") }, "\(result.lost.examples)")
+        let ranks = try DatabaseQueue(path: place).read {
+            try DatabaseValue.fetchAll($0, sql: "SELECT rank FROM note ORDER BY id")
+        }
+        #expect(ranks == [.null, 1.0.databaseValue, Double.infinity.databaseValue])
     }
 
     @Test func `objects are rows, with foreign keys and positions`() throws {

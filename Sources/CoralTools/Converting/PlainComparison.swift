@@ -46,8 +46,12 @@ struct PlainComparison {
             {
                 return try PlainValue.databaseValue(expected) == folder.contents(of: path).databaseValue
             }
-            // A date outside the calendar is null, and has been reported.
-            if case .date = expected, PlainValue.databaseValue(expected).isNull { return value.isNull }
+            switch expected {
+            // A date outside the calendar and NaN are null, and have been reported.
+            case .date, .double, .float:
+                if PlainValue.databaseValue(expected).isNull { return value.isNull }
+            default: break
+            }
             return PlainValue.value(value, as: attribute.type) == expected
         }
     }

@@ -165,6 +165,7 @@ package struct PlainDatabase {
     private func noteLoss(of value: GraphValue, _ place: () -> String, _ result: inout Result) {
         switch value {
         case .file(let file) where file.isMissing: result.lost.add("The file of \(place()) is missing.")
+        case .double, .float: result.lost.add("\(place()) is not a number (NaN), which SQLite does not store.")
         case .date:
             result.lost.add("\(place()) is \(TextValue.text(of: value) ?? ""), a date outside the years 1 to 9999.")
         default: break

@@ -16,14 +16,14 @@ enum PlainValue {
     }
 
     /// The value in a column. Dates are `2024-02-29 12:30:00.250`, in UTC, with all their digits; a date without a year of four
-    /// digits is null, because no date function reads it.
+    /// digits is null, because no date function reads it. So is NaN, which SQLite does not store; a server does.
     static func databaseValue(_ value: GraphValue) -> DatabaseValue {
         switch value {
         case .null, .composite, .file: .null
         case .bool(let value): (value ? 1 : 0).databaseValue
         case .integer(let value): value.databaseValue
-        case .double(let value): value.databaseValue
-        case .float(let value): Double(value).databaseValue
+        case .double(let value): value.isNaN ? .null : value.databaseValue
+        case .float(let value): value.isNaN ? .null : Double(value).databaseValue
         case .date: dateText(of: value)?.databaseValue ?? .null
         case .data(let value): value.databaseValue
         case .transformable(let value): value.archive?.databaseValue ?? .null
