@@ -149,9 +149,10 @@ import Testing
         ["--columns", "title,"], ["--columns", "."], ["--columns", ","], ["--columns", "items..@count"],
         ["--columns", " "], ["--columns", "*Date."], ["--sort", "title."], ["--sort", ".title"],
         ["--sort", "author..name"], ["--sort", ","], ["--sort", ""], ["--sort", "rank,"], ["--sort", "rank:"],
-        ["--sort", ":descending"], ["--sort", "."],
+        ["--sort", ":descending"], ["--sort", "."], ["--columns", "objectID.x"], ["--columns", "self.title"],
+        ["--columns", "author.entity.name"],
     ])
-    func `a key path without a name is an error`(_ arguments: [String]) throws {
+    func `a key path without a name is an error, and one beyond the keys of every object`(_ arguments: [String]) throws {
         let run = try CommandRun(["query", store.path, "--entity", "Note"] + arguments)
         #expect(run.status == 1, "\(run.output)")
         #expect(run.output.isEmpty)

@@ -35,7 +35,10 @@ struct QueryColumn {
         }
         return try paths.map { path in
             let keys = KeyPathCheck.keys(of: path)
-            try KeyPathCheck(entity).check(keys, in: text)
+            let property = try KeyPathCheck(entity).check(keys, in: text)
+            if property == nil, let key = keys.dropLast().first(where: KeyPathCheck.builtIn.contains) {
+                throw CommandError("No key can follow \(key) in a column." + Caret.below([key], in: text))
+            }
             if let word = keys.first(where: { $0.hasPrefix("@") && $0 != "@count" }) {
                 throw CommandError("Columns support @count, not \(word)." + Caret.below([word], in: text))
             }

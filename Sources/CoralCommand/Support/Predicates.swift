@@ -82,7 +82,7 @@ extension NSComparisonPredicate {
 struct KeyPathCheck {
     private let entity: NSEntityDescription
     /// The keys that every object has in a store besides its properties.
-    private static let builtIn: Set<String> = ["objectID", "self", "entity"]
+    static let builtIn: Set<String> = ["objectID", "self", "SELF", "entity"]
 
     init(_ entity: NSEntityDescription) { self.entity = entity }
 
