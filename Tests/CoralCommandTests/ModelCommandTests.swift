@@ -1,4 +1,7 @@
+import Coral
+import CoralTools
 import Foundation
+import NotesModel
 import Testing
 
 #if canImport(FoundationXML)
@@ -130,6 +133,16 @@ import Testing
         #expect(dot.contains(#""Note":"tags" -> "Tag":"notes" [dir = both, arrowhead = crow, arrowtail = crow]"#))
         let part = try CommandRun("model", "diagram", store.path, "--entity", "Person").output
         #expect(!part.contains(">Tag</text>"))
+    }
+
+    @Test func `a sample document has values where a rule compares with an infinite number`() throws {
+        let model = NSManagedObjectModel.notes()
+        for (entity, name) in [("Item", "price"), ("Item", "quantity"), ("Note", "rank")] {
+            let attribute = try #require(model.entitiesByName[entity]?.attributesByName[name])
+            attribute.setValidationPredicates([NSPredicate(format: "SELF < 1e400")], withValidationWarnings: ["large"])
+        }
+        let document = try JSONSerialization.jsonObject(with: SampleDocument(model).data()) as? [String: Any]
+        #expect(document?.isEmpty == false)
     }
 
     @Test func `a sample document can be imported`() throws {

@@ -63,7 +63,7 @@ struct SampleValue {
         case .integer: return bounds.flatMap { bound in steps.map { .integer(Int64(clamping: bound + $0)) } }
         case .double: return bounds.flatMap { bound in steps.map { .double(bound + $0) } }
         case .float: return bounds.flatMap { bound in steps.map { .float(Float(bound + $0)) } }
-        case .decimal: return bounds.flatMap { bound in steps.map { .decimal(Decimal(bound + $0)) } }
+        case .decimal: return bounds.flatMap { bound in steps.map { .decimal(Decimal(shortestOf: bound + $0)) } }
         case .date:
             let dates = constants.compactMap { ($0 as? Date)?.timeIntervalSinceReferenceDate }
             return dates.flatMap { date in steps.map { .date(date + $0 * 3600) } }
