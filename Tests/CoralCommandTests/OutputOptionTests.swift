@@ -130,6 +130,25 @@ import Testing
         #expect(west.contains("0001-01-01T00:00:00.000Z"), "\(west)")
     }
 
+    @Test func `a date outside the calendar is accepted as it is written`() throws {
+        try setDate(252_423_993_600)
+        let note = ["query", store.path, "--entity", "Note", "--columns", "title", "--csv"]
+        #expect(try CommandRun("get", store.path, "Note/p1").output.contains("@252423993600.0"))
+        let found = try CommandRun(note + ["--where", "createdAt == '@252423993600.0'"])
+        #expect(found.output.split(separator: "\r\n").count == 2, "\(found.errors)")
+        // The browser refuses a form with a field that does not have its pattern, also if nothing was changed in it.
+        let page = try RunningServer(store.path, "--writable", "--no-backup").get("object?id=Note/p1").body
+        let field = try #require(page.firstMatch(of: /value="(@252423993600[^"]*)"[^>]*pattern="([^"]*)"/))
+        let pattern = try Regex(String(field.2))
+        #expect(try pattern.wholeMatch(in: String(field.1)) != nil)
+        let arguments = ["set", store.path, "--entity", "Note", "--where", "TRUEPREDICATE", "--yes", "--no-backup"]
+        #expect(try CommandRun(arguments + ["createdAt=@-252423993600.5"]).status == 0)
+        #expect(try CommandRun("get", store.path, "Note/p1").output.contains("@-252423993600.5"))
+        for wrong in ["@", "@x", "@NaN", "@Infinity"] {
+            #expect(try CommandRun(arguments + ["createdAt=\(wrong)"]).status == 1, "\(wrong)")
+        }
+    }
+
     /// A quarter of a second past noon on 1 March, and the hour that is skipped or repeated in Berlin.
     @Test(arguments: [
         (730_987_200.25, "Europe/Berlin", "2024-03-01T13:00:00.250+01:00"),

@@ -118,7 +118,7 @@ struct ValueEditor {
         case .uri: pattern("\\S*", "a URL without spaces") + " inputmode=\"url\" spellcheck=\"false\""
         case .date:
             pattern(
-                "\\d{4,}-\\d{2}-\\d{2}([T ]\\d{2}:\\d{2}(:\\d{2}(\\.\\d+)?)?)?(Z|[+\\-]\\d{2}:?\\d{2})?",
+                "\\d{4,}-\\d{2}-\\d{2}([T ]\\d{2}:\\d{2}(:\\d{2}(\\.\\d+)?)?)?(Z|[+\\-]\\d{2}:?\\d{2})?|@.+",
                 "a date: 2024-02-29, or 2024-02-29T12:30:00Z")
         case .integer16, .integer32, .integer64: pattern("[+\\-]?\\d+", "a whole number") + " inputmode=\"numeric\""
         case .double, .float, .decimal: " inputmode=\"decimal\""

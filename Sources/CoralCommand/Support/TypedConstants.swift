@@ -85,6 +85,11 @@ struct TypedConstants {
 
     /// A day or a time; in the zone, or UTC, if the text does not state a time zone.
     static func date(_ text: String, in zone: TimeZone?) -> Date? {
+        // A date outside the calendar, as commands write it.
+        if text.hasPrefix("@") {
+            guard case .date(let seconds)? = TextValue.anyValue(text, as: .date), seconds.isFinite else { return nil }
+            return Date(timeIntervalSinceReferenceDate: seconds)
+        }
         var text = text.replacingOccurrences(of: " ", with: "T")
         if !text.contains("T") { text += "T00:00:00" }
         let time = text[(text.firstIndex(of: "T") ?? text.startIndex)...]
