@@ -190,6 +190,38 @@ struct UnsavedModelTests {
         #expect(try titles() == ["fresh"])
     }
 
+    @Test("What an observer of willSave inserts and deletes is saved, and its models follow")
+    func observerOfSave() throws {
+        let (kept, gone, added) = (Note(title: "kept"), Note(title: "gone"), Note(title: "added"))
+        context.insert(kept)
+        context.insert(gone)
+        try context.save()
+        let goneIdentifier = gone.persistentModelID
+        kept.title = "changed"
+        // A save posts on the thread of its context.
+        nonisolated(unsafe) let (saving, inserted, deleted) = (context, added, gone)
+        nonisolated(unsafe) var saved: [AnyHashable: Any] = [:]
+        let observers = [
+            NotificationCenter.default.addObserver(forName: ModelContext.willSave, object: context, queue: nil) { _ in
+                saving.insert(inserted)
+                saving.delete(deleted)
+            },
+            NotificationCenter.default.addObserver(forName: ModelContext.didSave, object: context, queue: nil) {
+                saved = $0.userInfo ?? [:]
+            },
+        ]
+        defer { observers.forEach(NotificationCenter.default.removeObserver) }
+        try context.save()
+        #expect(try titles() == ["added", "changed"])
+        #expect(added.modelContext === context && gone.modelContext == nil && gone.isDeleted && gone.title == "gone")
+        func identifiers(_ key: ModelContext.NotificationKey) -> [PersistentIdentifier]? {
+            saved[key.rawValue] as? [PersistentIdentifier]
+        }
+        #expect(identifiers(.insertedIdentifiers) == [added.persistentModelID])
+        #expect(identifiers(.updatedIdentifiers) == [kept.persistentModelID])
+        #expect(identifiers(.deletedIdentifiers) == [goneIdentifier])
+    }
+
     @Test("A model that leaves an owner of no context for one that is in one, leaves it at both ends")
     func movedToInserted() throws {
         let (first, second, note) = (Folder(name: "a"), Folder(name: "b"), Note(title: "n"))

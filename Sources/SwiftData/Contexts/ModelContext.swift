@@ -237,7 +237,7 @@ public class ModelContext: Equatable, CustomDebugStringConvertible {
     public func save() throws {
         foreignSaves.merge(into: managedContext)
         guard managedContext.hasChanges else { return }
-        try SavedChanges(of: self).save()
+        try SavedChanges.save(self)
         releaseKept()
     }
 

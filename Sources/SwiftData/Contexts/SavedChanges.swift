@@ -10,7 +10,13 @@ struct SavedChanges {
     private let deleted: [(record: ModelRecord, identifier: PersistentIdentifier)]
     private let deletedIdentifiers: [PersistentIdentifier]
 
-    init(of context: ModelContext) {
+    /// Saves the changes of a context, with those that observers of ``ModelContext/willSave`` make.
+    static func save(_ context: ModelContext) throws {
+        SavedChanges(of: context).postWillSave()
+        try SavedChanges(of: context).save()
+    }
+
+    private init(of context: ModelContext) {
         self.context = context
         let managed = context.managedContext
         managed.processPendingChanges()
@@ -23,8 +29,9 @@ struct SavedChanges {
         }
     }
 
-    func save() throws {
-        post(ModelContext.willSave, inserted: inserted)
+    private func postWillSave() { post(ModelContext.willSave, inserted: inserted) }
+
+    private func save() throws {
         // Read before the save, because a deleted row has no values afterwards.
         for (record, _) in deleted { record.keepValues() }
         do {
@@ -70,7 +77,8 @@ struct SavedChanges {
 }
 
 extension ModelContext {
-    /// Posted before a save, with the identifiers of the models under the keys of ``NotificationKey``.
+    /// Posted before a save, with the identifiers of the models under the keys of ``NotificationKey``. What observers insert, change or
+    /// delete is saved too.
     public static let willSave = Notification.Name("ModelContextWillSave")
     /// Posted after a save.
     public static let didSave = Notification.Name("ModelContextDidSave")
