@@ -76,13 +76,36 @@ struct ModelFetch<T: PersistentModel> {
     // MARK: - Results
 
     func models() throws -> [T] {
-        let objects = try execute { try $0.fetch(request()) }
+        if let ids = try savedIDs() { return try models(of: ids) }
+        let found = models(of: try execute { try $0.fetch(request()) })
+        return isComplete ? found : try finish(found)
+    }
+
+    private func models(of objects: [NSManagedObject]) -> [T] {
         var found: [T] = []
         found.reserveCapacity(objects.count)
         for object in objects {
             if let model: T = ModelContext.model(of: object, in: context.recordContext) { found.append(model) }
         }
-        return isComplete ? found : try finish(found)
+        return found
+    }
+
+    /// The IDs of the results if the fetch is one of saved values, of which a part can only be evaluated in memory, where the context
+    /// has unsaved ones; nil otherwise.
+    private func savedIDs() throws -> [NSManagedObjectID]? {
+        if isComplete || descriptor.includePendingChanges || !context.hasChanges { return nil }
+        return try SavedResults(descriptor, in: context).objectIDs(includesSubclasses: includesSubclasses)
+    }
+
+    /// The models of rows, in the order of their IDs.
+    private func models(of ids: [NSManagedObjectID]) throws -> [T] {
+        let request = try request()
+        request.predicate = NSPredicate(format: "SELF IN %@", argumentArray: [ids])
+        request.sortDescriptors = nil
+        let objects = Dictionary(
+            try context.managedContext.fetch(request).map { ($0.objectID, $0) }, uniquingKeysWith: { first, _ in first }
+        )
+        return models(of: ids.compactMap { objects[$0] })
     }
 
     func objects() throws -> [NSManagedObject] {
@@ -91,12 +114,14 @@ struct ModelFetch<T: PersistentModel> {
     }
 
     func count() throws -> Int {
-        guard isComplete else { return try models().count }
+        guard isComplete else { return try savedIDs()?.count ?? models().count }
         return try execute { try $0.count(for: request()) }
     }
 
     func identifiers() throws -> [PersistentIdentifier] {
-        guard isComplete else { return try models().map(\.persistentModelID) }
+        guard isComplete else {
+            return try savedIDs()?.map { PersistentIdentifier($0) } ?? models().map(\.persistentModelID)
+        }
         let request = NSFetchRequest<NSManagedObjectID>()
         let source = try self.request()
         request.entity = source.entity
