@@ -36,6 +36,37 @@ private struct Fragile: Codable, Equatable {
     }
 }
 
+/// A type that writes another type under the name of its stored property.
+private struct Price: Codable, Equatable {
+    var amount: Decimal
+    private enum CodingKeys: CodingKey { case amount }
+
+    init(amount: Decimal) { self.amount = amount }
+    init(from decoder: any Decoder) throws {
+        let text = try decoder.container(keyedBy: CodingKeys.self).decode(String.self, forKey: .amount)
+        amount = Decimal(string: text) ?? 0
+    }
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode("\(amount)", forKey: .amount)
+    }
+}
+
+/// The same with a number that the column would take, and cut.
+private struct Weight: Codable, Equatable {
+    var grams: Int
+    private enum CodingKeys: CodingKey { case grams }
+
+    init(grams: Int) { self.grams = grams }
+    init(from decoder: any Decoder) throws {
+        grams = Int(try decoder.container(keyedBy: CodingKeys.self).decode(Double.self, forKey: .grams) * 1000)
+    }
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(Double(grams) / 1000, forKey: .grams)
+    }
+}
+
 /// A model without macros, which need a trait.
 private final class Sheet: PersistentModel {
     static var schemaMetadata: [Schema.PropertyMetadata] {
@@ -44,7 +75,8 @@ private final class Sheet: PersistentModel {
             .init(name: "initial", keypath: \Sheet.initial, defaultValue: Filter(text: "a")),
             .init(name: "search", keypath: \Sheet.search),
             .init(name: "readings", keypath: \Sheet.readings), .init(name: "amount", keypath: \Sheet.amount),
-            .init(name: "parts", keypath: \Sheet.parts),
+            .init(name: "parts", keypath: \Sheet.parts), .init(name: "price", keypath: \Sheet.price),
+            .init(name: "weight", keypath: \Sheet.weight),
         ]
     }
 
@@ -60,6 +92,7 @@ private final class Sheet: PersistentModel {
         readings = []
         amount = .none
         parts = []
+        (price, weight) = (nil, nil)
     }
 
     var name: String {
@@ -89,6 +122,14 @@ private final class Sheet: PersistentModel {
     var parts: [Fragile] {
         get { getValue(forKey: \.parts) }
         set { setValue(forKey: \.parts, to: newValue) }
+    }
+    var price: Price? {
+        get { getValue(forKey: \.price) }
+        set { setValue(forKey: \.price, to: newValue) }
+    }
+    var weight: Weight? {
+        get { getValue(forKey: \.weight) }
+        set { setValue(forKey: \.weight, to: newValue) }
     }
 }
 
@@ -204,21 +245,39 @@ struct StoredValueTests {
         #expect(try saved { $0.amount = .none }.amount == .none)
     }
 
+    /// Saves, and returns the message of the error.
+    private func refusal() -> String {
+        do {
+            try context.save()
+            return "none"
+        } catch {
+            #expect(error as? SwiftDataError == .modelValidationFailure)
+            return "\(error)"
+        }
+    }
+
+    @Test("A structure that encodes a property as another type is refused by a save, with what to do")
+    func otherTypes() throws {
+        let sheet = Sheet(name: "s")
+        context.insert(sheet)
+        sheet.price = Price(amount: 1.5)
+        #expect(sheet.price == Price(amount: 1.5))
+        let first = refusal()
+        #expect(first.contains("Sheet.price") && first.contains(".codable"))
+        sheet.price = nil
+        sheet.weight = Weight(grams: 1500)
+        let second = refusal()
+        #expect(second.contains("Sheet.weight") && second.contains(".codable"))
+        sheet.weight = nil
+        try context.save()
+    }
+
     @Test("A value that cannot be encoded is read as it was set, and no save accepts it")
     func unencodable() throws {
         let sheet = Sheet(name: "s")
         sheet.parts = [Fragile(isWhole: false)]
         context.insert(sheet)
         #expect(sheet.parts == [Fragile(isWhole: false)])
-        func refusal() -> String {
-            do {
-                try context.save()
-                return "none"
-            } catch {
-                #expect(error as? SwiftDataError == .modelValidationFailure)
-                return "\(error)"
-            }
-        }
         let first = refusal()
         #expect(first.contains("Sheet.parts") && first.contains("it is broken."))
         sheet.parts = [Fragile(isWhole: true)]

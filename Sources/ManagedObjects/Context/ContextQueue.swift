@@ -371,7 +371,7 @@ extension NSManagedObject {
     /// Stops the program if the object's context is used on the wrong queue, if checking is enabled. The context is not retained
     /// otherwise, because every access to a value calls this.
     @inline(__always)
-    final func checkQueue() {
+    package final func checkQueue() {
         if ConcurrencyDebug.isEnabled { context?.checkQueue() }
     }
 }

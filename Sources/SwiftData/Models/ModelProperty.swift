@@ -378,7 +378,7 @@ final class BoxedProperty<Value>: TypedProperty<Value>, @unchecked Sendable {  /
         do {
             let stored = try unwrapped(value).map { try ownForm.stored($0) }
             object.acceptValue(of: self)
-            object.setValue(stored, forKey: name)
+            try object.setAttribute(stored, of: self)
         } catch {
             object.refuse(value, of: self, because: error)
         }

@@ -69,7 +69,7 @@ public struct DefaultSnapshot: DataStoreSnapshot,
                     property.setAny(models, in: object, of: record)
                 }
             } else {
-                object.setValue(try value.map { try property.storedValue(ofSnapshot: $0) }, forKey: property.name)
+                try object.setAttribute(value.map { try property.storedValue(ofSnapshot: $0) }, of: property)
             }
         }
     }

@@ -15,7 +15,7 @@ final class ElementEncoder: Encoder {
 
     /// The elements of a structure, by name.
     ///
-    /// - Throws: ``ValueMistake`` if the type encodes itself under names that are not those of its stored properties.
+    /// - Throws: ``ValueMistake`` if the type encodes itself under names, or as types, that are not those of its stored properties.
     static func elements(of value: any Encodable, form: ValueForm) throws -> [String: Any] {
         guard case .structure(let type, let fields) = form else { return [:] }
         let encoder = ElementEncoder(type, fields)
@@ -29,6 +29,13 @@ final class ElementEncoder: Encoder {
                 description: "\(type) encodes the key \(key.stringValue), which is not a stored property.")
         }
         guard let value = unwrapped(value) else { return }
+        // JSON is read as the type that the decoding asks for.
+        let isJSON = if case .json = field.form { true } else { false }
+        guard isJSON || Swift.type(of: value) == unwrappedType(field.type) else {
+            throw ValueMistake(
+                description: "\(type) encodes \(field.name) as \(Swift.type(of: value)), and the property is "
+                    + "\(field.type). Store it with the option .codable.")
+        }
         elements[field.name] = try field.form.stored(value, named: field.name)
     }
 

@@ -1,9 +1,25 @@
 import CoreData
 import Foundation
+import ManagedObjects
 
 /// A value that cannot be converted to its form in the store, or back.
 struct ValueMistake: Error, CustomStringConvertible {
     let description: String
+}
+
+extension ModelObject {
+    /// Sets an attribute to the stored form of a value.
+    ///
+    /// - Throws: `ValueMistake` if it does not have the type of the attribute.
+    func setAttribute(_ stored: Any?, of property: ModelProperty) throws {
+        checkQueue()
+        guard let field = field(of: property.name) else { return setValue(stored, forKey: property.name) }
+        do {
+            try setPublicValue(stored, at: field, primitive: false)
+        } catch let error as UnacceptableValue {
+            throw ValueMistake(description: "\(error.expected) was expected, \(error.actual) was given.")
+        }
+    }
 }
 
 extension ValueForm {
