@@ -376,7 +376,7 @@ final class BoxedProperty<Value>: TypedProperty<Value>, @unchecked Sendable {  /
             return object.refuseReplacement(of: self)
         }
         do {
-            let stored = try unwrapped(value).map { try ownForm.stored($0) }
+            let stored = try unwrapped(value).map { try ownForm.stored($0, named: name) }
             object.acceptValue(of: self)
             try object.setAttribute(stored, of: self)
         } catch {

@@ -119,7 +119,8 @@ enum Comparison {
     private static func equalComposite(
         _ base: ExpressionNode, _ path: [String], _ form: ValueForm, _ canBeNull: Bool, _ constant: Any, negated: Bool
     ) throws -> PredicateNode {
-        guard case .enumeration = form, let stored = try form.stored(constant) as? [String: Any],
+        guard case .enumeration = form,
+            let stored = try form.stored(constant, named: path.last ?? "") as? [String: Any],
             let (name, value) = stored.first,
             value is String
         else { throw Untranslatable(node: "The equality of a composite") }
@@ -172,8 +173,8 @@ enum Comparison {
     /// A constant as the engine compares it.
     static func stored(_ constant: Any, form: ValueForm?) throws -> Any {
         if StoredPrimitive.of(type(of: constant)) == nil, let id = try objectID(constant) { return id }
-        if case .rawEnumeration? = form, let raw = constant as? any RawRepresentable {
-            return try stored(raw.rawValue, form: nil)
+        if case .rawEnumeration(_, let raw)? = form, let value = constant as? any RawRepresentable {
+            return try stored(raw.stored(value.rawValue, named: ""), form: nil)
         }
         switch constant {
         case is String, is Bool, is Double, is Float, is Decimal, is Date, is UUID, is URL, is Data, is NSNumber:

@@ -66,9 +66,8 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
                 Operand(
                     expression: .keyPath(base: base, keys: path), canBeNull: canBeNull,
                     isText: type == .stringAttributeType))
-        case .widened(let integer, _):
-            // An unsigned integer of 64 bits is stored by its bits, which have another order.
-            if integer is UInt64.Type || integer is UInt.Type {
+        case .widened:
+            if form.isStoredByBits {
                 throw Untranslatable(node: "An unsigned integer of 64 bits")
             } else {
                 .value(Operand(expression: .keyPath(base: base, keys: path), canBeNull: canBeNull))
@@ -94,7 +93,8 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
 
     /// The raw value of an enumeration, or whether a text is empty.
     private static func member(_ keyPath: AnyKeyPath, of operand: Operand) throws -> Leaf {
-        if case .rawEnumeration(let type, _)? = operand.form, isRawValue(keyPath, of: type) {
+        if case .rawEnumeration(let type, let raw)? = operand.form, isRawValue(keyPath, of: type) {
+            if raw.isStoredByBits { throw Untranslatable(node: "A raw value of 64 bits without a sign") }
             return .value(Operand(expression: operand.expression, canBeNull: operand.canBeNull))
         }
         if operand.isText, keyPath == \String.isEmpty as AnyKeyPath {

@@ -298,12 +298,14 @@ extension Leaf {
 
 // MARK: - Arithmetic
 
+/// Leaves arithmetic of `Decimal` and `Float` to Swift. SQL computes with doubles: 0.1 + 0.2 is not 0.3 there.
+private func checkArithmetic(of type: Any.Type) throws {
+    if type is Decimal.Type || type is Float.Type { throw Untranslatable(node: "Arithmetic of \(type)") }
+}
+
 extension PredicateExpressions.Arithmetic: TranslatableExpression {
     func term(_ translation: Translation) throws -> Term {
-        // SQL computes with doubles: 0.1 + 0.2 is not 0.3 there.
-        if LHS.Output.self is Decimal.Type || LHS.Output.self is Float.Type {
-            throw Untranslatable(node: "Arithmetic of \(LHS.Output.self)")
-        }
+        try checkArithmetic(of: LHS.Output.self)
         let selector =
             switch op {
             case .add: "add:to:"
@@ -340,7 +342,8 @@ extension PredicateExpressions.Arithmetic: TranslatableExpression {
 
 extension PredicateExpressions.UnaryMinus: TranslatableExpression {
     func term(_ translation: Translation) throws -> Term {
-        try translation.term(wrapped, 0).flatMap { leaf in
+        try checkArithmetic(of: Wrapped.Output.self)
+        return try translation.term(wrapped, 0).flatMap { leaf in
             let operand = try SwiftData.Comparison.operand(leaf, for: nil)
             let expression = ExpressionNode.function(
                 "from:subtract:", arguments: [.constant(value: 0), operand.expression])

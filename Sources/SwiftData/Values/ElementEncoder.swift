@@ -93,11 +93,3 @@ final class ElementEncoder: Encoder {
         func superEncoder() -> any Encoder { ElementEncoder(type, []) }
     }
 }
-
-extension ValueForm {
-    /// The stored form of an element, whose name an enumeration repeats.
-    func stored(_ value: Any, named name: String) throws -> Any {
-        if case .rawEnumeration = self, let raw = value as? any RawRepresentable { return [name: raw.rawValue] }
-        return try stored(value)
-    }
-}

@@ -24,13 +24,15 @@ extension ModelObject {
 
 extension ValueForm {
     /// The value as key-value coding of a managed object takes it.
-    func stored(_ value: Any) throws -> Any {
+    ///
+    /// - Parameter name: The name of the property, which the only element of an enumeration with raw values repeats.
+    func stored(_ value: Any, named name: String) throws -> Any {
         switch self {
         case .primitive, .transformed: return value
         case .widened: return try Self.widen(value)
-        case .rawEnumeration:
-            guard let raw = value as? any RawRepresentable else { throw mistake(value) }
-            return ["": raw.rawValue]
+        case .rawEnumeration(_, let raw):
+            guard let value = value as? any RawRepresentable else { throw mistake(value) }
+            return [name: try raw.stored(value.rawValue, named: name)]
         case .enumeration(let type, let cases): return try Self.storedCase(value, of: type, cases)
         case .structure:
             guard let encodable = value as? any Encodable else { throw mistake(value) }
@@ -54,11 +56,13 @@ extension ValueForm {
             return value
         case .widened(let integer, _):
             guard let number = stored as? NSNumber else { throw mistake(stored) }
-            func narrow<I: FixedWidthInteger>(_: I.Type) -> Any {
-                I.isSigned || I.bitWidth < 64
-                    ? I(clamping: number.int64Value) : I(truncatingIfNeeded: number.int64Value)
+            func narrow<I: FixedWidthInteger>(_: I.Type) -> Any? {
+                isStoredByBits ? I(truncatingIfNeeded: number.int64Value) : I(exactly: number.int64Value)
             }
-            return narrow(integer)
+            guard let value = narrow(integer) else {
+                throw ValueMistake(description: "\(number) is not a value of the type \(integer).")
+            }
+            return value
         case .rawEnumeration(let enumeration, let raw):
             let stored = (stored as? [String: Any])?.first?.value ?? stored
             func made<R: RawRepresentable>(_: R.Type) throws -> Any? {

@@ -34,6 +34,12 @@ indirect enum ValueForm {
         let hasPayload: Bool
     }
 
+    /// Whether the form is that of an unsigned integer of 64 bits. It is stored by its bits, which have another order.
+    var isStoredByBits: Bool {
+        guard case .widened(let integer, _) = self else { return false }
+        return integer is UInt64.Type || integer is UInt.Type
+    }
+
     /// The form of a type that is not optional.
     static func of(_ type: any Any.Type) -> ValueForm {
         let facts = TypeFacts(type: type)
