@@ -244,6 +244,51 @@ struct EnumerationTests {
         try check(["most"], #Predicate { $0.word.rawValue > word })
     }
 
+    private func savePriorities() throws {
+        for (priority, size, grade) in [
+            (Priority.low, Size.small, Grade.poor), (.medium, .large, .good), (.high, .large, .secret),
+        ] {
+            let gauge = Gauge(priority.rawValue)
+            (gauge.priority, gauge.maybe, gauge.size, gauge.grade) = (priority, priority, size, grade)
+            context.insert(gauge)
+        }
+        let none = Gauge("none")
+        none.priority = .medium
+        context.insert(none)
+        try context.save()
+    }
+
+    @Test("Cases are compared by the order of their type, not by that of their raw values")
+    func order() throws {
+        try savePriorities()
+        let (medium, large, good, range) = (Priority.medium, Size.large, Grade.good, Priority.low...(.medium))
+        try check(["high"], #Predicate { $0.priority > medium })
+        try check(["high", "medium", "none"], #Predicate { $0.priority >= medium })
+        try check(["low"], #Predicate { $0.priority < medium })
+        try check(["low"], #Predicate { medium > $0.priority })
+        try check(["low", "medium", "none"], #Predicate { $0.priority <= medium })
+        try check(["low", "medium", "none"], #Predicate { !($0.priority > medium) })
+        try check(["low", "medium", "none"], #Predicate { range.contains($0.priority) })
+        try check(["high"], #Predicate { !range.contains($0.priority) })
+        try check(["high"], #Predicate { $0.maybe.flatMap { $0 > medium } ?? false })
+        // Raw values have their own order.
+        let text = "low"
+        try check(["low", "medium", "none"], #Predicate { $0.priority.rawValue >= text })
+        // Types that do not list their cases.
+        try check(["low", "none"], isComplete: false, #Predicate { $0.size < large })
+        try check(["high"], isComplete: false, #Predicate { $0.grade > good })
+    }
+
+    @Test("A translation with an order of cases is reused for other bounds")
+    func reuse() {
+        let translations = PredicateTranslations()
+        func above(_ bound: Priority) -> Predicate<Gauge> { #Predicate { $0.priority > bound } }
+        for bound in Priority.allCases {
+            #expect(translations.translation(of: above(bound)).condition == TranslatedPredicate(above(bound)).condition)
+        }
+        #expect(translations.count == 1)
+    }
+
     /// As an unknown raw value.
     @Test("A stored integer that the type does not have is not read as another one")
     func integersOutsideTheirType() throws {

@@ -140,6 +140,7 @@ enum Comparison {
                     try one.expression { try stored($0, form: nil) }, negated ? opposite(operation) : operation,
                     try other.expression { try stored($0, form: nil) }))
         }
+        if let test = try orderedCases(left, operation, right, negated: negated) { return test }
         let (one, other) = (try operand(left, for: right), try operand(right, for: left))
         let comparison = PredicateNode.comparison(
             ComparisonNode(one.expression, negated ? opposite(operation) : operation, other.expression))
@@ -153,6 +154,70 @@ enum Comparison {
         case .lessThanOrEqualTo: .greaterThan
         case .greaterThan: .lessThanOrEqualTo
         default: .lessThan
+        }
+    }
+
+    /// Whether an enumeration with raw values is before or after a constant, by the order of its type, which need not be that of the
+    /// raw values: it is one of the cases for which this holds. Nil if neither leaf is such an enumeration.
+    private static func orderedCases(
+        _ left: Leaf, _ operation: ComparisonOperator, _ right: Leaf, negated: Bool
+    ) throws -> PredicateNode? {
+        func isEnumeration(_ leaf: Leaf) -> Bool {
+            if case .value(let operand) = leaf, case .rawEnumeration? = operand.form { true } else { false }
+        }
+        switch (left, right) {
+        case (.value(let operand), .constant(let bound)) where isEnumeration(left):
+            return try isOneOfCases(operand, operation, bound, negated: negated)
+        case (.constant(let bound), .value(let operand)) where isEnumeration(right):
+            return try isOneOfCases(operand, mirrored(operation), bound, negated: negated)
+        default:
+            if isEnumeration(left) || isEnumeration(right) { throw Untranslatable(node: "An order of cases") }
+            return nil
+        }
+    }
+
+    private static func isOneOfCases(
+        _ operand: Operand, _ operation: ComparisonOperator, _ bound: CapturedValue, negated: Bool
+    ) throws -> PredicateNode {
+        guard case .rawEnumeration(let enumeration, _)? = operand.form,
+            let type = enumeration as? any (CaseIterable & Comparable).Type,
+            // A program may leave cases out.
+            count(of: type) == EnumerationLayout.cases(of: type)?.count
+        else { throw Untranslatable(node: "An order of cases") }
+        let form = operand.form
+        let values = try bound.expression { bound in
+            try cases(of: type, operation, bound, negated: negated).map { try stored($0, form: form) }
+        }
+        let isIn = PredicateNode.comparison(ComparisonNode(operand.expression, .in, values))
+        return negated && operand.canBeNull ? .or([isNull(operand.expression), isIn]) : isIn
+    }
+
+    private static func count<C: CaseIterable>(of _: C.Type) -> Int { C.allCases.count }
+
+    /// The cases for which a comparison with one of them holds, or does not.
+    private static func cases<C: CaseIterable & Comparable>(
+        of _: C.Type, _ operation: ComparisonOperator, _ bound: Any, negated: Bool
+    ) throws -> [Any] {
+        guard let bound = bound as? C else { throw Untranslatable(node: "A constant of another type") }
+        return C.allCases.filter { each in
+            let holds =
+                switch operation {
+                case .lessThan: each < bound
+                case .lessThanOrEqualTo: each <= bound
+                case .greaterThan: each > bound
+                default: each >= bound
+                }
+            return holds != negated
+        }
+    }
+
+    /// The comparison with its sides exchanged.
+    private static func mirrored(_ operation: ComparisonOperator) -> ComparisonOperator {
+        switch operation {
+        case .lessThan: .greaterThan
+        case .lessThanOrEqualTo: .greaterThanOrEqualTo
+        case .greaterThan: .lessThan
+        default: .lessThanOrEqualTo
         }
     }
 
