@@ -37,6 +37,11 @@ extension Schema {
         /// Whether the value is stored by its `Codable` representation.
         public var isCodable: Bool { options.contains(.codable) }
         private var isOptionalAsDecoded = false
+        /// The name of the type of a decoded attribute, which is `Any` where the type is not known.
+        private var typeNameAsDecoded: String?
+        private var typeName: String {
+            valueType == Any.self ? typeNameAsDecoded ?? "Any" : NamedType.name(of: valueType)
+        }
 
         private enum CodingKeys: String, CodingKey { case name, originalName, options, type, isOptional, hashModifier }
 
@@ -45,7 +50,8 @@ extension Schema {
             name = try container.decode(String.self, forKey: .name)
             originalName = try container.decode(String.self, forKey: .originalName)
             options = try container.decode([Option].self, forKey: .options)
-            valueType = NamedType.type(named: try container.decode(String.self, forKey: .type))
+            let typeName = try container.decode(String.self, forKey: .type)
+            (valueType, typeNameAsDecoded) = (NamedType.type(named: typeName), typeName)
             isOptionalAsDecoded = try container.decode(Bool.self, forKey: .isOptional)
             hashModifier = try container.decodeIfPresent(String.self, forKey: .hashModifier)
         }
@@ -55,7 +61,7 @@ extension Schema {
             try container.encode(name, forKey: .name)
             try container.encode(originalName, forKey: .originalName)
             try container.encode(options, forKey: .options)
-            try container.encode(NamedType.name(of: valueType), forKey: .type)
+            try container.encode(typeName, forKey: .type)
             try container.encode(isOptional, forKey: .isOptional)
             try container.encodeIfPresent(hashModifier, forKey: .hashModifier)
         }
@@ -63,9 +69,10 @@ extension Schema {
         public static func == (lhs: Attribute, rhs: Attribute) -> Bool {
             lhs === rhs
                 || type(of: lhs) == type(of: rhs) && lhs.name == rhs.name && lhs.originalName == rhs.originalName
-                    && lhs.options == rhs.options
-                    && NamedType.name(of: lhs.valueType) == NamedType.name(of: rhs.valueType)
+                    && lhs.options == rhs.options && lhs.typeName == rhs.typeName
                     && lhs.hashModifier == rhs.hashModifier
+                    // Here, because entities compare composites as attributes.
+                    && (lhs as? CompositeAttribute)?.properties == (rhs as? CompositeAttribute)?.properties
         }
 
         public func hash(into hasher: inout Hasher) { hasher.combine(name) }
@@ -132,7 +139,18 @@ extension Schema {
 
         public required init(from decoder: any Decoder) throws {
             try super.init(from: decoder)
-            properties = try decoder.container(keyedBy: CodingKeys.self).decode([Attribute].self, forKey: .properties)
+            properties = try decoder.container(keyedBy: CodingKeys.self).decode([Element].self, forKey: .properties)
+                .map(\.attribute)
+        }
+
+        /// An element in a file, which may be a composite itself.
+        private struct Element: Decodable {
+            let attribute: Attribute
+
+            init(from decoder: any Decoder) throws {
+                let isComposite = try decoder.container(keyedBy: CodingKeys.self).contains(.properties)
+                attribute = isComposite ? try CompositeAttribute(from: decoder) : try Attribute(from: decoder)
+            }
         }
 
         public override func encode(to encoder: any Encoder) throws {
@@ -146,7 +164,7 @@ extension Schema {
         }
 
         public static func == (lhs: CompositeAttribute, rhs: CompositeAttribute) -> Bool {
-            (lhs as Attribute) == (rhs as Attribute) && lhs.properties == rhs.properties
+            (lhs as Attribute) == (rhs as Attribute)
         }
     }
 }

@@ -100,6 +100,7 @@ extension Schema {
                     && lhs.attributesByName == rhs.attributesByName
                     && lhs.relationshipsByName == rhs.relationshipsByName
                     && lhs.uniquenessConstraints == rhs.uniquenessConstraints && lhs.indices == rhs.indices
+                    && lhs.treeIndices == rhs.treeIndices
         }
 
         public func hash(into hasher: inout Hasher) { hasher.combine(name) }

@@ -103,6 +103,15 @@ public final class Schema: Codable, Hashable, CustomDebugStringConvertible,
         for entity in entities {
             if let name = entity.superentityName { byName[name]?.subentities.insert(entity) }
         }
+        for entity in entities {
+            // A file may state that an entity is its own ancestor.
+            var (ancestors, next): ([Entity], Entity?) = ([], entity.superentity)
+            while let ancestor = next, ancestor !== entity, !ancestors.contains(where: { $0 === ancestor }) {
+                ancestors.append(ancestor)
+                next = ancestor.superentity
+            }
+            entity.inheritedProperties = ancestors.reversed().flatMap(\.storedProperties)
+        }
         self.init(entities: entities, classes: [], version: try container.decode(Version.self, forKey: .version))
     }
 
