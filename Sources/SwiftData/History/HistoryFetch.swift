@@ -14,8 +14,11 @@ extension ModelContext {
     ///   ``SwiftDataError/invalidTransactionFetchRequest`` if no store has transactions of the type, and the error of a ``DataStore``.
     public func fetchHistory<T: HistoryTransaction>(_ descriptor: HistoryDescriptor<T>) throws -> [T] {
         let provided = try container.dataStores.compactMap { try $0.history(descriptor) }
-        if !provided.isEmpty, T.self != DefaultHistoryTransaction.self { return provided.flatMap { $0 } }
-        return try provided.flatMap { $0 } + container.transactions(descriptor, in: managedContext).map(\.typed)
+        var found = provided.flatMap { $0 }
+        if provided.isEmpty || T.self == DefaultHistoryTransaction.self {
+            found += try container.transactions(descriptor, in: managedContext).map(\.typed)
+        }
+        return descriptor.fetchLimit == 0 ? found : Array(found.prefix(Int(clamping: descriptor.fetchLimit)))
     }
 
     /// Deletes the transactions that a descriptor selects, for example those of an author:

@@ -233,6 +233,9 @@ final class StoreProtocolTests: XCTestCase {
         XCTAssertEqual(all.map(\.author), ["Ann", "Bob", "Ann"])
         let by = HistoryDescriptor<ShelfTransaction>(predicate: #Predicate { $0.author == "Ann" })
         XCTAssertEqual(try context.fetchHistory(by).map(\.number), [1, 3])
+        var first = HistoryDescriptor<ShelfTransaction>()
+        first.fetchLimit = 1
+        XCTAssertEqual(try context.fetchHistory(first).map(\.number), [1], "This store does not know the limit.")
         try context.deleteHistory(HistoryDescriptor<ShelfTransaction>(predicate: #Predicate { $0.number < 3 }))
         XCTAssertEqual(try context.fetchHistory(HistoryDescriptor<ShelfTransaction>()).map(\.number), [3])
         XCTAssertThrowsError(
