@@ -121,15 +121,18 @@ extension NSManagedObjectContext {
     // MARK: - The end of an event
 
     /// Applies delete rules, posts the change notification, and ends the event for undo.
-    final func endEvent() {
+    ///
+    /// - Returns: The objects that have changed in the event.
+    @discardableResult
+    final func endEvent() -> ContiguousArray<NSManagedObject> {
         checkQueue()
-        guard !isProcessing else { return }
+        guard !isProcessing else { return [] }
         isProcessing = true
         defer { isProcessing = false }
         noticeInPlaceChanges()
         if propagatesDeletesAtEndOfEvent || isSaving { propagateDeletions() }
         let objects = tracker.takeEvent()
-        guard !objects.isEmpty else { return }
+        guard !objects.isEmpty else { return [] }
         undoRecorder.endEvent(in: self)
         var event = ObjectChanges()
         for object in objects where object.flags.contains(.changedInEvent) {
@@ -139,6 +142,7 @@ extension NSManagedObjectContext {
         let userInfo = event.userInfo()
         if isSaving { eventInSave = (event, userInfo) }
         post(.NSManagedObjectContextObjectsDidChange, userInfo)
+        return objects
     }
 
     /// Discards all unsaved changes and unregisters all objects. Does not check the queue, because a context whose

@@ -40,7 +40,7 @@ extension NSManagedObjectContext {
         endEvent()
         guard hasUnsavedChanges || hasChangedMetadata else { return false }
         if !needsStore { try requireDestination() }
-        callWillSave()
+        try callWillSave()
         if validatesChanges { try validateChanges() }
         return true
     }
@@ -52,30 +52,33 @@ extension NSManagedObjectContext {
             userInfo: [NSLocalizedDescriptionKey: "The context has no persistent store coordinator to save to."])
     }
 
-    /// Calls `willSave` until it changes no further object.
-    private func callWillSave() {
-        let first = changed
-        var unchanged = Set<ObjectIdentifier>()
-        for object in first {
-            if object.hasChanges { object.willSave() } else { unchanged.insert(ObjectIdentifier(object)) }
-        }
-        endEvent()
-        // The common case: no further object has changed.
-        if unchanged.isEmpty, changed.count == first.count, changed.last === first.last { return }
-        var called = Set(first.lazy.map { ObjectIdentifier($0) }).subtracting(unchanged)
-        // At most a thousand rounds, as in Core Data.
-        for _ in 1..<1000 {
-            let objects = changed.filter { $0.hasChanges && called.insert(ObjectIdentifier($0)).inserted }
+    /// Calls `willSave`, and again for each object that has changed since, until none has.
+    private func callWillSave() throws {
+        var objects = changed
+        for _ in 0..<Self.roundLimit {
+            for object in objects where object.hasChanges { object.willSave() }
+            objects = endEvent()
             if objects.isEmpty { return }
-            for object in objects { object.willSave() }
-            endEvent()
         }
+        throw Self.endlessChanges
+    }
+
+    /// How often objects may change in `willSave` or in validation, as in Core Data.
+    private static let roundLimit = 1000
+
+    private static var endlessChanges: CocoaError {
+        CocoaError(
+            .persistentStoreSave,
+            userInfo: [
+                NSLocalizedDescriptionKey:
+                    "Objects still change after \(roundLimit) calls of willSave or of their validation. These may only set what is "
+                    + "not yet right, or primitive values."
+            ])
     }
 
     /// Validates the changes, again as long as validation changes objects.
     private func validateChanges() throws {
-        // At most a thousand rounds, as with `willSave`.
-        for _ in 0..<1000 {
+        for _ in 0..<Self.roundLimit {
             var validation = Validation()
             for object in changed where object.hasChanges {
                 do {
@@ -94,6 +97,7 @@ extension NSManagedObjectContext {
             if tracker.inEvent.isEmpty { return }
             endEvent()
         }
+        throw Self.endlessChanges
     }
 
     /// Whether a store has changed metadata that the next save writes.

@@ -56,7 +56,7 @@ struct UndoRecorder {
         if let checkpoint { NotificationCenter.default.removeObserver(checkpoint) }
         checkpoint = new.map { manager in
             NotificationCenter.default.addObserver(forName: .NSUndoManagerCheckpoint, object: manager, queue: nil) {
-                [weak context] _ in context?.endEvent()
+                [weak context] _ in _ = context?.endEvent()
             }
         }
     }
@@ -163,7 +163,8 @@ extension NSManagedObjectContext {
         do {
             if failedStep != .puttingBack {
                 try restoringOnError { _ in undo(changes) }
-                return endEvent()
+                endEvent()
+                return
             }
         } catch {
             failedStep = .failed
