@@ -77,8 +77,11 @@ struct RegisteredProperty: @unchecked Sendable {  // because key paths to proper
     let value: (NSManagedObject) -> Any?
     /// Sets the value of an object; false if the value does not have the property's type. Nil if the property cannot be set.
     let setValue: ((NSManagedObject, Any?) -> Bool)?
+    /// Whether the class has accessors of its own, which are not those of the model's property.
+    let isImplemented: Bool
 
-    init<Root: NSManagedObject, Value>(_ keyPath: KeyPath<Root, Value>) {
+    init<Root: NSManagedObject, Value>(_ keyPath: KeyPath<Root, Value>, isImplemented: Bool) {
+        self.isImplemented = isImplemented
         value = { object in
             guard let value = (object as? Root)?[keyPath: keyPath] else { return nil }
             return (value as? any OptionalValue)?.isNil == true ? nil : value
@@ -99,11 +102,24 @@ extension KeyPathRegistry {
     /// Registers the name of a managed object's property: also one that the class implements itself, and that the model does not
     /// have. Then ``NSManagedObject/value(forKey:)`` returns it, and predicates in memory and section names can use it.
     public static func register<Root: NSManagedObject, Value>(_ keyPath: KeyPath<Root, Value>, as name: String) {
+        register(RegisteredProperty(keyPath, isImplemented: false), keyPath, as: name)
+    }
+
+    /// Registers a property that the class implements itself. Where the model has an attribute of that name, such as a transient one
+    /// that the getter computes, key-value coding, predicates in memory and section names call the property's accessors. Those may
+    /// use primitive values, and not the key.
+    public static func register<Root: NSManagedObject, Value>(
+        implemented keyPath: KeyPath<Root, Value>, as name: String
+    ) {
+        register(RegisteredProperty(keyPath, isImplemented: true), keyPath, as: name)
+    }
+
+    private static func register<Root: NSManagedObject, Value>(
+        _ property: RegisteredProperty, _ keyPath: KeyPath<Root, Value>, as name: String
+    ) {
         ManagedObjectClasses.shared.register(Root.self)
         setName(name, of: keyPath)
-        RegisteredProperty.all.withLock {
-            $0[ObjectIdentifier(Root.self), default: [:]][name] = RegisteredProperty(keyPath)
-        }
+        RegisteredProperty.all.withLock { $0[ObjectIdentifier(Root.self), default: [:]][name] = property }
     }
 
     /// The registered property of a class with a name; nil if there is none. Cost: two look-ups.
@@ -120,6 +136,33 @@ extension NSManagedObject {
     /// The property of the class with a name that the model does not have.
     final func registeredProperty(_ key: String) -> RegisteredProperty? {
         KeyPathRegistry.property(key, of: type(of: self))
+    }
+
+    /// The property by which the class implements the attribute of a slot itself; nil if it does not. Cost where it does not: one load.
+    @inline(__always)
+    final func implementation(of slot: Int) -> RegisteredProperty? {
+        layout.slots[slot].isPlain.load(ordering: .relaxed) ? nil : findImplementation(of: layout.slots[slot])
+    }
+
+    private final func findImplementation(of slot: EntityLayout.Slot) -> RegisteredProperty? {
+        if let property = slot.name.flatMap(registeredProperty), property.isImplemented { return property }
+        if type(of: self) == layout.objectClass { slot.isPlain.store(true, ordering: .relaxed) }
+        return nil
+    }
+
+    /// The value of a property of the class that implements an attribute, as key-value coding returns it.
+    final func value(of property: RegisteredProperty, slot: Int) -> Any? { publicForm(property.value(self), slot: slot) }
+
+    /// Sets an attribute by the setter of the class; false if it has none, or one for another type.
+    final func setImplementation(of slot: Int, to value: Any?) -> Bool {
+        implementation(of: slot)?.setValue?(self, publicForm(value, slot: slot)) == true
+    }
+
+    private final func publicForm(_ value: Any?, slot: Int) -> Any? {
+        let kind = layout.kinds[slot]
+        let raw = (value as? any RawRepresentable)?.rawValue ?? value
+        guard kind != .transformable, let converted = try? Value(raw, kind: kind) else { return value }
+        return converted.object(kind: kind)
     }
 
     /// Sets a property of the class; false if there is none with that name.

@@ -230,8 +230,8 @@ extension PendingIndex.Group {
     fileprivate mutating func positions(for required: [RequiredValue]) -> [Int32]? {
         var smallest: [Int32]?
         for part in required {
-            guard let layout = objects.first?.layout, let slot = layout.slot(named: part.key),
-                layout.kinds[slot].isIndexable
+            guard let first = objects.first, let slot = first.layout.slot(named: part.key),
+                first.layout.kinds[slot].isIndexable, first.implementation(of: slot) == nil
             else { continue }
             let index = index(of: slot)
             var found: [Int32] = []

@@ -36,6 +36,8 @@ package final class EntityLayout: @unchecked Sendable {  // because it is immuta
         package let initial: Value
         /// The attribute, if the slot contains the value of one.
         package let attribute: NSAttributeDescription?
+        /// Whether it is known that the class of the objects does not implement the attribute itself.
+        let isPlain: Atomic<Bool>
 
         init(
             kind: Kind, property: NSPropertyDescription, name: String?, destination: NSEntityDescription?,
@@ -49,6 +51,7 @@ package final class EntityLayout: @unchecked Sendable {  // because it is immuta
             self.isPersistent = isPersistent
             self.initial = initial
             attribute = property as? NSAttributeDescription
+            isPlain = Atomic(name == nil || attribute == nil)
         }
 
         package var isHidden: Bool { name == nil }

@@ -9,13 +9,18 @@ extension NSManagedObject: PredicateSubject {
     public func comparableValue(forKey key: String) throws -> PredicateValue {
         if case .slot(let slot)? = field(of: key) {
             if layout.kinds[slot] == .toOne { return relatedObject(slot: slot).map { .object($0) } ?? .null }
-            if let value = comparableValue(slot) { return value }
+            if implementation(of: slot) == nil, let value = comparableValue(slot) { return value }
         }
         return PredicateValue(try predicateValue(forKey: key))
     }
 
     public func predicateValue(forKey key: String) throws -> Any? {
-        if let field = field(of: key) { return publicValue(at: field) }
+        if let field = field(of: key) {
+            if case .slot(let slot) = field, let property = implementation(of: slot) {
+                return value(of: property, slot: slot)
+            }
+            return publicValue(at: field)
+        }
         switch key {
         case "objectID": return objectID
         case "entity": return entity

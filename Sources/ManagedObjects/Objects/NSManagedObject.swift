@@ -232,13 +232,16 @@ open class NSManagedObject: NSObject {
     /// `NSSet` or `NSOrderedSet` for a to-many. Realises a fault: at most one statement, often none.
     ///
     /// A key that the model does not have is that of a property of the class, if its key path is registered; see
-    /// ``KeyPathRegistry``. The key `primitiveTitle` gives the primitive value of `title`, unless a property has that name itself.
+    /// ``KeyPathRegistry``. So is an attribute that the class is registered to implement itself. The key `primitiveTitle` gives the primitive value of `title`, unless a property has that name itself.
     open func value(forKey key: String) -> Any? {
         checkQueue()
         guard let field = field(of: key) else {
             if let property = registeredProperty(key) { return property.value(self) }
             if let name = property(ofPrimitiveKey: key) { return primitiveValue(forKey: name) }
             return value(forUndefinedKey: key)
+        }
+        if case .slot(let slot) = field, let property = implementation(of: slot) {
+            return value(of: property, slot: slot)
         }
         noteReading(ofKey: key)
         return publicValue(at: field)
@@ -258,6 +261,7 @@ open class NSManagedObject: NSObject {
             if let name = property(withSetterOf: key) { return setValue(value, forKey: name) }
             return setValue(value, forUndefinedKey: key)
         }
+        if case .slot(let slot) = field, setImplementation(of: slot, to: value) { return }
         do {
             try setPublicValue(value, at: field, primitive: false)
         } catch let error as UnacceptableValue {

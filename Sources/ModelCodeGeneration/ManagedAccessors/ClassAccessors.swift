@@ -129,8 +129,13 @@ struct ClassAccessors {
         // The key path of an inherited property has the subclass as its root, and `Self` is the subclass.
         let root = isFinal ? typeName : "Object"
         let managed = properties.filter { !$0.declaration.isPrivate }.map(\.declaration.name)
-        let paths = (managed + ownProperties).map { (SwiftName.identifier($0), $0) } + optionalPaths
-        let registrations = paths.map { "\(engineNames["KeyPathRegistry"]).register(\\\(root).\($0), as: \"\($1)\")" }
+        func statement(_ path: String, _ name: String, label: String = "") -> String {
+            "\(engineNames["KeyPathRegistry"]).register(\(label)\\\(root).\(path), as: \"\(name)\")"
+        }
+        let registrations =
+            managed.map { statement(SwiftName.identifier($0), $0) }
+            + ownProperties.map { statement(SwiftName.identifier($0), $0, label: "implemented: ") }
+            + optionalPaths.map { statement($0.path, $0.name) }
         text.block("fileprivate static func \(registration)()") { text in
             guard !registrations.isEmpty, !isFinal else {
                 for line in registrations { text.line(line) }

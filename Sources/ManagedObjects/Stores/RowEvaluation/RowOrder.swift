@@ -117,7 +117,11 @@ extension RowOrder<NSManagedObject> {
             return { object in
                 if !isForClosure {
                     if known?.layout !== object.layout { known = (object.layout, object.layout.slot(named: key)) }
-                    if let slot = known?.slot, let value = object.comparableValue(slot) { return .plain(value) }
+                    if let slot = known?.slot, object.implementation(of: slot) == nil,
+                        let value = object.comparableValue(slot)
+                    {
+                        return .plain(value)
+                    }
                 }
                 return SortValue(try? evaluator.value(for: object), isForClosure: isForClosure)
             }
