@@ -173,8 +173,14 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, SelfReplacing {
     ///
     /// An error is a programmer error where Foundation raises an exception. ``value(with:substitutionVariables:)``
     /// throws instead. Where the expression calls a method that is not known here, see ``setFunction(_:_:)``, the value is nil,
-    /// and a message is printed on standard error.
+    /// and a message is printed on standard error. The value of a key path is that of key-value coding, so that a to-many relationship is
+    /// a set.
     open func expressionValue(with object: Any?, context: NSMutableDictionary?) -> Any? {
+        if case .keyPath(base: .evaluatedObject, let keys) = node, keys.first?.hasPrefix("@") == false,
+            let object = object as? any KeyValueCoded
+        {
+            return object.value(forKeyPath: keys.joined(separator: "."))
+        }
         var variables: [String: Any] = [:]
         for (key, value) in context ?? [:] { if let key = key as? String { variables[key] = value } }
         do {

@@ -1,8 +1,9 @@
 import Foundation
+import FoundationAdditions
 
 // Key-value coding for the properties of the model. Outside Apple's platforms Foundation has none.
 
-extension NSManagedObject {
+extension NSManagedObject: KeyValueCoded {
     package final func field(of key: String) -> EntityLayout.Field? { layout.fieldsByKey[key] }
 
     /// The destination of a to-one slot.
@@ -199,15 +200,6 @@ extension NSManagedObject {
 // Key paths, and to-many relationships as mutable collections, which Foundation declares on Apple's platforms only.
 
 extension NSManagedObject {
-    final func setValueAtEnd(_ value: Any?, ofKeyPath keyPath: String) {
-        if field(of: keyPath) != nil { return setValue(value, forKey: keyPath) }
-        let steps = keyPath.split(separator: ".").map(String.init)
-        guard let last = steps.last else { return }
-        var owner: NSManagedObject? = self
-        for step in steps.dropLast() { owner = owner?.value(forKey: step) as? NSManagedObject }
-        owner?.setValue(value, forKey: last)
-    }
-
     /// The object whose property is the last key of a path, and that key. A path through a missing object is a programmer error,
     /// because there is nothing to change.
     final func end(ofKeyPath keyPath: String) -> (owner: NSManagedObject, key: String) {

@@ -21,22 +21,27 @@ extension NSManagedObject: PredicateSubject {
             }
             return publicValue(at: field)
         }
+        if let object = ownObject(forKey: key) { return object }
+        if let property = registeredProperty(key) { return property.value(self) }
+        if let name = property(ofPrimitiveKey: key) { return primitiveValue(forKey: name) }
+        state.mark(.askedForUndefinedKey)
+        let value = value(forUndefinedKey: key)
+        if flags.contains(.askedForUndefinedKey) {
+            state.unmark(.askedForUndefinedKey)
+            return value
+        }
+        throw CocoaError(
+            .keyValueValidation,
+            userInfo: [NSLocalizedDescriptionKey: "\(entity.name ?? "") has no property \"\(key)\"."])
+    }
+
+    /// The value of a key that every managed object has.
+    final func ownObject(forKey key: String) -> Any? {
         switch key {
-        case "objectID": return objectID
-        case "entity": return entity
-        case "self": return self
-        default:
-            if let property = registeredProperty(key) { return property.value(self) }
-            if let name = property(ofPrimitiveKey: key) { return primitiveValue(forKey: name) }
-            state.mark(.askedForUndefinedKey)
-            let value = value(forUndefinedKey: key)
-            if flags.contains(.askedForUndefinedKey) {
-                state.unmark(.askedForUndefinedKey)
-                return value
-            }
-            throw CocoaError(
-                .keyValueValidation,
-                userInfo: [NSLocalizedDescriptionKey: "\(entity.name ?? "") has no property \"\(key)\"."])
+        case "objectID": objectID
+        case "entity": entity
+        case "self": self
+        default: nil
         }
     }
 }

@@ -237,6 +237,7 @@ open class NSManagedObject: NSObject {
         checkQueue()
         guard let field = field(of: key) else {
             if let property = registeredProperty(key) { return property.value(self) }
+            if let object = ownObject(forKey: key) { return object }
             if let name = property(ofPrimitiveKey: key) { return primitiveValue(forKey: name) }
             return value(forUndefinedKey: key)
         }
@@ -275,14 +276,19 @@ open class NSManagedObject: NSObject {
 
     /// The value at a path of keys: through relationships, with collection operators such as `items.@count`.
     ///
-    /// Through a to-many relationship the values of all members are collected into a set or an array.
+    /// Through a to-many relationship the values of all members are a set, or an ordered set.
     open func value(forKeyPath keyPath: String) -> Any? {
         checkQueue()
-        return NSExpression(forKeyPath: keyPath).expressionValue(with: self, context: nil)
+        return KeyedValue.value(of: self, at: keyPath)
     }
 
-    /// Sets the value at the end of a path of to-one relationships, or one element of a composite attribute.
-    open func setValue(_ value: Any?, forKeyPath keyPath: String) { setValueAtEnd(value, ofKeyPath: keyPath) }
+    /// Sets the value at the end of a path of relationships, or one element of a composite attribute. Through a to-many relationship it
+    /// is set for every member; where there is no object, nothing is set.
+    open func setValue(_ value: Any?, forKeyPath keyPath: String) {
+        let keys = keyPath.split(separator: ".", maxSplits: 1).map(String.init)
+        guard keys.count == 2, field(of: keyPath) == nil else { return setValue(value, forKey: keyPath) }
+        if let owner = self.value(forKey: keys[0]) { KeyedValue.set(value, of: owner, at: keys[1]) }
+    }
 
     /// The values of several properties; `NSNull` for nil.
     open func dictionaryWithValues(forKeys keys: [String]) -> [String: Any] {

@@ -1,0 +1,84 @@
+import Foundation
+
+/// An object with key-value coding of its own.
+package protocol KeyValueCoded: AnyObject {
+    func value(forKey key: String) -> Any?
+    func value(forKeyPath keyPath: String) -> Any?
+    func setValue(_ value: Any?, forKeyPath keyPath: String)
+}
+
+/// Reads and sets keys of objects and collections, step by step, as key-value coding does: the value of a key of a set is a set, that of
+/// an ordered set an ordered set. The key paths of predicates, by contrast, collect all values in one list.
+package enum KeyedValue {
+    package static func value(of root: Any, at keyPath: String) -> Any? {
+        var value: Any? = root
+        var path = Substring(keyPath)
+        while let current = value, !path.isEmpty {
+            if path.first == "@" { return collectionOperator(path, of: current) }
+            let key = path.prefix { $0 != "." }
+            value = self.value(of: current, forKey: String(key))
+            path = path.dropFirst(key.count + 1)
+        }
+        return value
+    }
+
+    /// The values of all elements of a collection.
+    package static func values(of elements: some Sequence<Any>, forKey key: String) -> [Any] {
+        elements.map { value(of: $0, forKey: key) ?? NSNull() }
+    }
+
+    /// Sets the value at the end of a path. Through a collection it is set for each element; nil is skipped.
+    package static func set(_ value: Any?, of owner: Any, at keyPath: String) {
+        switch owner {
+        case is NSNull: break
+        case let object as any KeyValueCoded: object.setValue(value, forKeyPath: keyPath)
+        case let dictionary as NSMutableDictionary where !keyPath.contains("."): dictionary[keyPath] = value
+        default:
+            guard let elements = elements(of: owner) else {
+                preconditionFailure("\(type(of: owner)) has no property \(keyPath) that can be set.")
+            }
+            for element in elements { set(value, of: element, at: keyPath) }
+        }
+    }
+
+    private static func value(of value: Any, forKey key: String) -> Any? {
+        switch value {
+        case let object as any KeyValueCoded: return object.value(forKey: key)
+        case let dictionary as NSDictionary: return dictionary[key]
+        case let dictionary as [String: Any]: return dictionary[key]
+        case let set as NSOrderedSet: return NSOrderedSet(array: values(of: set, forKey: key))
+        case is NSNull: return nil
+        default:
+            guard let elements = elements(of: value) else {
+                return NSExpression(forKeyPath: key).expressionValue(with: value, context: nil)
+            }
+            let values = values(of: elements, forKey: key)
+            return value is NSSet || value is Set<AnyHashable>
+                ? NSSet(array: values.filter { !($0 is NSNull) }) : NSArray(array: values)
+        }
+    }
+
+    /// The elements of a collection; nil for another value.
+    private static func elements(of value: Any) -> [Any]? {
+        switch value {
+        case let array as NSArray: array.map { $0 }
+        case let array as [Any]: array
+        case let set as NSSet: set.allObjects
+        case let set as Set<AnyHashable>: set.map(\.base)
+        case let set as NSOrderedSet: set.array
+        default: nil
+        }
+    }
+
+    private static func collectionOperator(_ path: Substring, of value: Any) -> Any? {
+        let average = "@avg."
+        guard path.hasPrefix(average) else {
+            return NSExpression(forKeyPath: String(path)).expressionValue(with: value, context: nil)
+        }
+        // Key-value coding counts nil as 0, unlike SQL and the function `average:`.
+        let all = NSExpression(forKeyPath: "@unionOfObjects." + path.dropFirst(average.count))
+        let values = all.expressionValue(with: value, context: nil) as? [Any?] ?? []
+        let counted = NSExpression(forConstantValue: values.map { $0 ?? 0 })
+        return NSExpression(forFunction: "average:", arguments: [counted]).expressionValue(with: nil, context: nil)
+    }
+}
