@@ -42,6 +42,27 @@ import Testing
         }
     }
 
+    /// The text for archives has all digits; the public one has six decimal places of a date, as Apple's.
+    @Test func datesAndDecimalsOfArchivesAreReadAgain() throws {
+        func check(_ value: Any) throws {
+            let node = try PredicateParser.parse("a == %@ AND b IN %@", arguments: [value, [value, 1]])
+            let read = try PredicateParser.parse(node.exactFormat)
+            #expect(read == node, "\(node.exactFormat)")
+        }
+        for number in -500..<500 { try check(Date(timeIntervalSinceReferenceDate: Double(number) * 1_234_567.891_234_567)) }
+        for text in ["0.1", "-12.345", "3", "79228162514264337593543950335", "1e40", "0.00000000000000000000000001"] {
+            try check(try #require(Decimal(string: text)))
+        }
+        let dates = Set([0.1, 0.000_000_1].map { Date(timeIntervalSinceReferenceDate: $0) })
+        let set = try PredicateParser.parse("a IN %@", arguments: [dates])
+        #expect(try PredicateParser.parse(set.exactFormat) == set)
+        let date = Date(timeIntervalSinceReferenceDate: 700_000_000.123_456_7)
+        let node = try PredicateParser.parse("a == %@", arguments: [date])
+        #expect(node.predicateFormat == "a == CAST(700000000.123457, \"NSDate\")")
+        let whole = try PredicateParser.parse("a == %@", arguments: [Date(timeIntervalSinceReferenceDate: 5.25)])
+        #expect(whole.exactFormat == whole.predicateFormat)
+    }
+
     @Test func setsHaveOneText() throws {
         let node = try PredicateParser.parse("a IN %@", arguments: [Set(["c", "a", "b"])])
         #expect(node.predicateFormat == "a IN {\"a\", \"b\", \"c\"}")

@@ -212,7 +212,7 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, SelfReplacing {
     }
 
     /// A number as an `NSNumber`, so that it can be cast to any number type that it fits.
-    private static func number(_ value: Any?) -> Any? {
+    internal static func number(_ value: Any?) -> Any? {
         switch value {
         case let number as NSNumber: number
         case let number as Int64: NSNumber(value: number)
@@ -268,7 +268,7 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, SelfReplacing {
 
     /// Encodes the expression's format. Fails for an expression that has none, such as a closure or a constant object.
     open func encode(with coder: NSCoder) {
-        let format = node.predicateFormat
+        let format = node.exactFormat
         guard let read = try? PredicateParser.parseExpression(format), read == node else {
             coder.failWithError(PredicateCoding.unarchivable("The expression “\(format)”"))
             return

@@ -200,7 +200,7 @@ open class NSPredicate: Foundation.NSPredicate, NSSecureCoding, SelfReplacing {
 
     /// Encodes the predicate's format. Fails for a predicate that has none, such as a closure or a constant object.
     open func encode(with coder: NSCoder) {
-        let format = node.predicateFormat
+        let format = node.exactFormat
         guard let read = try? PredicateParser.parse(format), read == node else {
             coder.failWithError(PredicateCoding.unarchivable("The predicate “\(format)”"))
             return

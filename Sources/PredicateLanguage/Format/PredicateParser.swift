@@ -41,6 +41,7 @@ enum ConstantCast {
         case (.double(let seconds), "NSDate"): return Date(timeIntervalSinceReferenceDate: seconds)
         case (.string(let text), "NSUUID"): return UUID(uuidString: text)
         case (.string(let text), "NSURL"): return URL(string: text)
+        case (.string(let text), decimal): return Decimal(string: text)
         case (.string(let text), "NSData"): return Data(base64Encoded: text)
         case (.string("nan"), "NSNumber"): return Double.nan
         case (.string("inf"), "NSNumber"): return Double.infinity
@@ -48,6 +49,9 @@ enum ConstantCast {
         default: return nil
         }
     }
+
+    /// The type of decimal numbers in archives. Unlike `NSDecimalNumber`, to which a program's own format may cast, it has no other use.
+    static let decimal = "NSDecimal"
 
     /// The text of a value as a cast.
     static func text(_ value: String, as type: String) -> String {

@@ -206,3 +206,39 @@ extension ExpressionNode {
         }
     }
 }
+
+// MARK: - Archives
+
+extension PredicateNode {
+    /// The format for archives: as `predicateFormat`, but with all digits of dates and decimal numbers. Read again, it is the same tree.
+    package var exactFormat: String { mapExpressions(\.withAllDigits).predicateFormat }
+}
+
+extension ExpressionNode {
+    /// The format for archives: see ``PredicateNode/exactFormat``.
+    package var exactFormat: String { mapExpressions(\.withAllDigits).predicateFormat }
+
+    fileprivate var withAllDigits: ExpressionNode {
+        guard case .constant(let constant) = self else { return self }
+        return Self.exact(PredicateValue(constant.value)) ?? self
+    }
+
+    /// The expression of a value whose own text has not all of its digits; nil for another value.
+    private static func exact(_ value: PredicateValue) -> ExpressionNode? {
+        func cast(_ value: Any, _ type: String) -> ExpressionNode {
+            .function(KnownFunction.cast.rawValue, arguments: [.constant(value: value), .constant(value: type)])
+        }
+        switch value {
+        case .date(let date):
+            let seconds = date.timeIntervalSinceReferenceDate
+            return Double(String(format: "%f", seconds)) == seconds ? nil : cast(seconds, "NSDate")
+        case .decimal(let number) where !number.isNaN && Int64(number.description) == nil:
+            return cast(number.description, ConstantCast.decimal)
+        case .collection(let elements, _):
+            let texts = elements.map(exact)
+            guard texts.contains(where: { $0 != nil }) else { return nil }
+            return .aggregate(zip(elements, texts).map { $1 ?? .constant(value: $0.isNull ? NSNull() : $0) })
+        default: return nil
+        }
+    }
+}
