@@ -160,17 +160,18 @@ open class UndoManager: NSObject, @unchecked Sendable {  // because its users co
         openGroups = []
     }
 
-    /// Removes the operations of a target.
+    /// Removes the operations of a target. Open groups stay open.
     open func removeAllActions(withTarget target: Any) {
-        func without(_ groups: [Group]) -> [Group] {
-            groups.compactMap { group in
+        func remain(_ groups: [Group]) -> [Group] {
+            groups.map { group in
                 var group = group
                 group.operations.removeAll { $0.target === target as AnyObject || $0.target == nil }
-                return group.operations.isEmpty ? nil : group
+                return group
             }
         }
-        undoGroups = without(undoGroups)
-        redoGroups = without(redoGroups)
+        undoGroups = remain(undoGroups).filter { !$0.operations.isEmpty }
+        redoGroups = remain(redoGroups).filter { !$0.operations.isEmpty }
+        openGroups = remain(openGroups)
     }
 }
 

@@ -250,6 +250,36 @@ import Testing
         }
     }
 
+    /// A rollback discards what an open group has recorded: "Removes everything from the undo stack, discards all insertions and
+    /// deletions, and restores updated objects to their last committed values."
+    ///
+    /// https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/rollback()
+    @Test(arguments: [false, true]) func `an open group does not undo changes that were discarded`(isReset: Bool) throws {
+        let diary = try Diary()
+        let context = undoing(diary)
+        try context.performAndWait {
+            let note = context.insert("Note", ["title": "one"])
+            try context.save()
+            note.setValue("two", forKey: "title")
+            try context.save()
+            context.undoManager?.removeAllActions()
+            context.undoManager?.beginUndoGrouping()
+            note.setValue("three", forKey: "title")
+            context.processPendingChanges()
+            isReset ? context.reset() : context.rollback()
+            #expect(context.undoManager?.groupingLevel == 1 && context.undoManager?.canUndo == false)
+            // Without a rollback or reset the step would set the title to that before the save.
+            let read = try #require(try context.all("Note").first)
+            read.setValue("four", forKey: "title")
+            context.processPendingChanges()
+            try context.save()
+            context.undoManager?.endUndoGrouping()
+            context.undo()
+            #expect(read.value(forKey: "title") as? String == "two")
+            #expect(context.undoManager?.canUndo == false)
+        }
+    }
+
     /// A refresh without merging discards pending changes, so that no later step contains them.
     ///
     /// https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext/refresh(_:mergechanges:)
