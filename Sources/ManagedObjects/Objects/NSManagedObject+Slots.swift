@@ -270,12 +270,12 @@ extension NSManagedObject {
         noticeInPlaceChanges()
         var result: [String: Any] = [:]
         let isNew = committed == nil && page == nil
-        for slot in changedSlots() {
+        for slot in persistentChangedSlots() {
             if isNew, values?[slot]?.isSame(as: layout.initialValues[slot]) == true { continue }
             guard let name = topLevelName(ofSlot: slot) else { continue }
             result[name] = value(forKey: name) ?? NSNull()
         }
-        for (index, state) in toMany.enumerated() where state?.isChanged == true {
+        for (index, state) in toMany.enumerated() where state?.isChanged == true && layout.toMany[index].isPersistent {
             result[layout.toMany[index].name] = value(forKey: layout.toMany[index].name)
         }
         return result
@@ -285,17 +285,21 @@ extension NSManagedObject {
     final func collectChangedValuesForCurrentEvent() -> [String: Any] {
         checkQueue()
         noticeInPlaceChanges()
-        guard let eventStart = state.eventStart, values != nil else { return [:] }
-        let now = currentValues()
-        let before: ContiguousArray<Value>?
-        switch eventStart {
-        case .unchanged: before = committedValues()
-        case .values(let earlier): before = earlier.complete(over: committedValues() ?? layout.initialValues)
-        }
+        guard let eventStart = state.eventStart else { return [:] }
         var result: [String: Any] = [:]
-        for slot in now.indices where before.map({ !$0[slot].isSame(as: now[slot]) }) ?? true {
-            guard let name = topLevelName(ofSlot: slot) else { continue }
-            result[name] = value(forKey: name) ?? NSNull()
+        if values != nil {
+            let now = currentValues()
+            var before = committedValues() ?? layout.initialValues
+            if case .values(let earlier) = eventStart { before = earlier.complete(over: before) }
+            for slot in now.indices where layout.slots[slot].isPersistent && !before[slot].isSame(as: now[slot]) {
+                guard let name = topLevelName(ofSlot: slot) else { continue }
+                result[name] = publicValue(of: name) { before[$0] } ?? NSNull()
+            }
+        }
+        for (index, state) in toMany.enumerated() where state?.isChangedInEvent == true {
+            guard layout.toMany[index].isPersistent else { continue }
+            let former = loadedToManyState(at: index).membersBeforeEvent
+            result[layout.toMany[index].name] = collection(of: former, at: index)
         }
         return result
     }
@@ -306,24 +310,34 @@ extension NSManagedObject {
         noticeInPlaceChanges()
         var result: [String: Any] = [:]
         guard !flags.contains(.inserted) else { return result }
-        func committed(_ slot: Int) -> Any? {
-            let value = committedValue(slot)
-            if case .reference(let target) = value { return context?.object(for: target) }
-            return value.object(kind: layout.slots[slot].kind)
-        }
         // An element of a composite attribute, whose key is a path, is a part of the composite's value.
         for name in keys ?? layout.fields.keys.filter({ !$0.contains(".") }).sorted() {
             switch field(of: name) {
-            case .slot(let slot): result[name] = committed(slot) ?? NSNull()
-            case .composite(let composite, let slots):
-                result[name] = compositeValue(of: composite, slots: slots, committed) ?? NSNull()
-            case .toMany(let index):
-                let objects = committedMemberKeys(at: index).compactMap { context?.object(for: $0) }
-                result[name] = layout.toMany[index].isOrdered ? NSOrderedSet(array: objects) : NSSet(array: objects)
+            case .slot, .composite: result[name] = publicValue(of: name, committedValue) ?? NSNull()
+            case .toMany(let index): result[name] = collection(of: committedMemberKeys(at: index), at: index)
             case .fetched, nil: continue
             }
         }
         return result
+    }
+
+    /// The public value of an attribute or a to-one relationship that has certain values in its slots.
+    private final func publicValue(of name: String, _ value: (Int) -> Value) -> Any? {
+        func object(_ slot: Int) -> Any? {
+            let value = value(slot)
+            if case .reference(let target) = value { return context?.object(for: target) }
+            return value.object(kind: layout.kinds[slot])
+        }
+        return switch field(of: name) {
+        case .slot(let slot): object(slot)
+        case .composite(let composite, let slots): compositeValue(of: composite, slots: slots, object)
+        default: nil
+        }
+    }
+
+    private final func collection(of keys: ContiguousArray<ObjectKey>, at index: Int) -> Any {
+        let objects = keys.compactMap { context?.object(for: $0) }
+        return layout.toMany[index].isOrdered ? NSOrderedSet(array: objects) : NSSet(array: objects)
     }
 
     /// The property of a slot: for an element of a composite, the composite.

@@ -159,6 +159,7 @@ struct ObjectState {
     mutating func beginEvent() {
         flags.insert(.changedInEvent)
         eventStart = values.map { .values($0) } ?? .unchanged
+        if flags.contains(.relationshipChanged) { toMany.forEachMade { $0.noteEdits() } }
     }
 
     /// Becomes a changed object of an event in which a child has saved it, or a step is undone, which have no values before.
@@ -167,6 +168,7 @@ struct ObjectState {
     mutating func endEvent() {
         flags.subtract(.inEvent)
         eventStart = nil
+        toMany.forEachMade { _ = $0.takeEdits() }
     }
 
     /// Leaves the event, whose end no longer concerns the object.

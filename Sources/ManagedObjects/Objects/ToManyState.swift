@@ -39,7 +39,7 @@ package final class ToManyState {
     @exclusivity(unchecked) private(set) var positions: ContiguousArray<Int64>?
     /// The members' new positions, parallel to `members`, assigned by the plan of a save.
     @exclusivity(unchecked) var newPositions: ContiguousArray<Int64>?
-    /// What has changed since the event began, if a step of undo is recorded.
+    /// What has changed since the event began, if a step of undo is recorded, or the object had changed relationships then.
     @exclusivity(unchecked) private var edits: MemberEdits?
     /// Grows with each change of the current members, so that collections made of them can be reused. Other keys of the same objects
     /// do not change it.
@@ -338,6 +338,7 @@ package final class ToManyState {
     /// Marks the current members as those in the store.
     func commit() {
         forgetChanges()
+        edits = nil
         if let assigned = newPositions { positions = assigned }
         newPositions = nil
     }
@@ -392,7 +393,7 @@ package final class ToManyState {
         changes?.removed.removeMarks()
     }
 
-    // MARK: - Steps of undo
+    // MARK: - Events
 
     /// Begins to note what changes in an event.
     func noteEdits() { edits = MemberEdits() }
@@ -401,6 +402,15 @@ package final class ToManyState {
     func takeEdits() -> MemberEdits? {
         defer { edits = nil }
         return edits
+    }
+
+    /// Whether the relationship has changed since the event began. Where nothing was noted then, all changes are of the event.
+    var isChangedInEvent: Bool { edits.map { !$0.isEmpty } ?? isChanged }
+
+    /// The loaded members before the event.
+    var membersBeforeEvent: ContiguousArray<ObjectKey> {
+        guard var edits else { return committed ?? members.keys }
+        return edits.allFormer(members.keys)
     }
 
     /// Copies the members in the store, before their order is lost.

@@ -43,12 +43,27 @@ struct MemberEdits {
     /// Notes the former order before members change their order.
     mutating func noteOrder(of members: ContiguousArray<ObjectKey>) {
         guard order == nil else { return }
+        order = former(members)
+        places = []
+    }
+
+    /// The former members, in order; without those of an unordered relationship that were removed.
+    private mutating func former(_ members: ContiguousArray<ObjectKey>) -> ContiguousArray<ObjectKey> {
+        if let order { return order }
         let moved = Set(places.lazy.map(\.key))
         var former = ContiguousArray(members.filter { !added.contains($0) && !moved.contains($0) })
         for place in places { former.insert(place.key, at: min(place.position, former.count)) }
-        order = former
-        places = []
+        return former
     }
+
+    /// All former members of a relationship that has others now.
+    mutating func allFormer(_ members: ContiguousArray<ObjectKey>) -> ContiguousArray<ObjectKey> {
+        let former = former(members)
+        let known = Set(former)
+        return former + removed.keys.filter { !known.contains($0) }
+    }
+
+    var isEmpty: Bool { added.isEmpty && removed.isEmpty && places.isEmpty && order == nil }
 
     /// Replaces temporary keys by permanent ones.
     mutating func resolve(by keys: PermanentKeys) {
