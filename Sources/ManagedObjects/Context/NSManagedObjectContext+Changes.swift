@@ -291,8 +291,19 @@ extension NSManagedObjectContext {
     /// Marks an object of this context for deletion, unless it is marked.
     final func deleteObject(_ object: NSManagedObject) {
         checkQueue()
-        guard object.context === self, !object.flags.contains(.deleted) else { return }
+        guard isContext(of: object, "deleted"), !object.flags.contains(.deleted) else { return }
         markDeleted(object)
+    }
+
+    /// Whether an object belongs to this context. One of an unrelated context is a programmer error; one that has left its context is
+    /// not.
+    final func isContext(of object: NSManagedObject, _ verb: String) -> Bool {
+        guard let other = object.context, other !== self else { return object.context != nil }
+        let ancestors = sequence(first: self) { $0.parentContext }
+        precondition(
+            ancestors.contains { $0 === other },
+            "\(object.objectID) belongs to another context, and cannot be \(verb) by this one.")
+        return false
     }
 
     private func markDeleted(_ object: NSManagedObject) {

@@ -188,7 +188,7 @@ extension NSManagedObjectContext {
     /// Turns an object into a fault; with `mergeChanges` reads its row again and keeps unsaved changes.
     final func refreshObject(_ object: NSManagedObject, mergeChanges flag: Bool) {
         checkQueue()
-        guard object.context === self else { return }
+        guard isContext(of: object, "refreshed") else { return }
         guard !object.flags.contains(.inserted) else { return refreshNew(object, mergeChanges: flag) }
         guard !object.key.isTemporary else { return }
         if flag { endStep() }
