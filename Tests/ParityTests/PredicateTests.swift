@@ -143,6 +143,25 @@ import Testing
         #expect(NSSortDescriptor(key: "a", ascending: true) == NSSortDescriptor(key: "a", ascending: true))
     }
 
+    /// A descriptor reads its key as key-value coding does.
+    /// https://developer.apple.com/documentation/foundation/nssortdescriptor/compare(_:to:)
+    @Test func descriptorsCompareByPaths() {
+        let one: [String: Any] = ["name": "Grace", "items": [1, 2, 3], "inner": ["rank": 2]]
+        let other: [String: Any] = ["name": "Ada", "items": [9], "inner": ["rank": 10]]
+        for (key, expected) in [
+            ("items.@count", ComparisonResult.orderedDescending), ("name.length", .orderedDescending),
+            ("items.@max.self", .orderedAscending), ("inner.rank", .orderedAscending), ("missing", .orderedSame),
+        ] {
+            #expect(NSSortDescriptor(key: key, ascending: true).compare(one, to: other) == expected, "\(key)")
+            #expect(NSSortDescriptor(key: key, ascending: false).compare(other, to: one) == expected, "\(key)")
+            let byClosure = NSSortDescriptor(key: key, ascending: true) { first, second in
+                let numbers = [first, second].map { Int("\($0)") ?? 0 }
+                return NSNumber(value: numbers[0]).compare(NSNumber(value: numbers[1]))
+            }
+            if key.hasPrefix("i") { #expect(byClosure.compare(one, to: other) == expected, "\(key)") }
+        }
+    }
+
     /// https://developer.apple.com/documentation/foundation/nspredicate/allowevaluation()
     @Test func predicatesAndDescriptorsSurviveAnArchive() throws {
         let predicate = NSPredicate(format: "name BEGINSWITH[cd] %@ AND NOT age IN %@", "a", [1, 2])
@@ -153,6 +172,22 @@ import Testing
         let archived = try NSKeyedArchiver.archivedData(withRootObject: descriptor, requiringSecureCoding: true)
         let unarchived = try NSKeyedUnarchiver.unarchivedObject(ofClass: NSSortDescriptor.self, from: archived)
         #expect(unarchived == descriptor)
+    }
+
+    /// https://developer.apple.com/documentation/foundation/nspredicate
+    @Test func datesAndDecimalsSurviveAnArchive() throws {
+        let date = Date(timeIntervalSinceReferenceDate: 700_000_000.123_456_7)
+        let decimal = NSDecimalNumber(string: "12.345")
+        for value in [date, decimal, NSArray(array: [date, decimal])] as [Any] {
+            let expression = NSExpression(forConstantValue: value)
+            let predicate = NSComparisonPredicate(
+                leftExpression: NSExpression(forKeyPath: "a"), rightExpression: expression, modifier: .direct, type: .in)
+            let data = try NSKeyedArchiver.archivedData(withRootObject: predicate, requiringSecureCoding: true)
+            #expect(try NSKeyedUnarchiver.unarchivedObject(ofClass: NSComparisonPredicate.self, from: data) == predicate)
+            let other = try NSKeyedArchiver.archivedData(withRootObject: expression, requiringSecureCoding: true)
+            let read = try #require(try NSKeyedUnarchiver.unarchivedObject(ofClass: NSExpression.self, from: other))
+            #expect(read.description == expression.description)
+        }
     }
 
     private struct Person {

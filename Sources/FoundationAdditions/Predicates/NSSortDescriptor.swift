@@ -68,34 +68,51 @@ open class NSSortDescriptor: Foundation.NSSortDescriptor, NSSecureCoding {
         self.init(key: KeyPathRegistry.requiredName(of: keyPath), ascending: sortDescriptor.order == .forward)
     }
 
-    /// The order of two objects. A value that cannot be read is treated as nil.
+    /// The order of two objects. A key that cannot be read is a programmer error, where Foundation raises an exception.
     open override func compare(_ object1: Any, to object2: Any) -> ComparisonResult {
-        let one = value(of: object1)
-        let two = value(of: object2)
-        let result: ComparisonResult
-        if let closure {
-            result = closure(one ?? NSNull(), two ?? NSNull())
-        } else {
-            result = SortComparison.compare(PredicateValue(one), PredicateValue(two), by: selector?.name ?? "compare:")
-        }
-        switch result {
-        case .orderedSame: return .orderedSame
-        case .orderedAscending: return ascending ? .orderedAscending : .orderedDescending
-        case .orderedDescending: return ascending ? .orderedDescending : .orderedAscending
+        do {
+            return try comparison(of: object1, object2)
+        } catch {
+            preconditionFailure("Objects cannot be sorted by “\(key ?? "self")”: \(error)")
         }
     }
 
-    private func value(of object: Any) -> Any? {
+    /// The order of two objects.
+    ///
+    /// - Throws: An error if their values cannot be read.
+    package final func comparison(of one: Any, _ two: Any) throws -> ComparisonResult {
+        if closure != nil { return comparison(ofValues: try original(one) ?? NSNull(), try original(two) ?? NSNull()) }
+        func value(_ object: Any) throws -> PredicateValue {
+            try KeyReading.value(of: PredicateValue(object), at: keys[...])
+        }
+        return directed(SortComparison.compare(try value(one), try value(two), by: selector?.name ?? "compare:"))
+    }
+
+    /// The order of two objects that have certain values.
+    package final func comparison(ofValues one: Any, _ two: Any) -> ComparisonResult {
+        let name = selector?.name ?? "compare:"
+        return directed(
+            closure?(one, two) ?? SortComparison.compare(PredicateValue(one), PredicateValue(two), by: name))
+    }
+
+    private func directed(_ result: ComparisonResult) -> ComparisonResult {
+        ascending ? result : ComparisonResult(rawValue: -result.rawValue) ?? result
+    }
+
+    /// The value of an object as its class returns it, for a closure.
+    private func original(_ object: Any) throws -> Any? {
         var value: Any? = object
-        for key in keys {
-            guard let subject = value as? any PredicateSubject else { return nil }
-            value = try? subject.predicateValue(forKey: key)
+        for (index, key) in keys.enumerated() {
+            guard !key.hasPrefix("@"), let subject = value as? any PredicateSubject else {
+                return NSExpression.number(try KeyReading.value(of: PredicateValue(value), at: keys[index...]).value)
+            }
+            value = try subject.predicateValue(forKey: key)
         }
         return value
     }
 
     private static func keys(of key: String?) -> [String] {
-        key == "self" ? [] : key?.split(separator: ".").map(String.init) ?? []
+        key == "self" || key == "SELF" ? [] : key?.split(separator: ".").map(String.init) ?? []
     }
 
     /// The same criterion in the other direction.

@@ -47,6 +47,10 @@ extension NSSortDescriptor {
                 && descriptor.key.map { $0 != "self" && $0 != "SELF" } == true
         }
         guard areKnown, let objects = elements as? [NSManagedObject] else { return nil }
-        return try? RowOrder(ofObjectsBy: descriptors).sort(objects)
+        do {
+            return try RowOrder(ofObjectsBy: descriptors).sort(objects)
+        } catch {
+            preconditionFailure("Objects cannot be sorted by \(descriptors): \(error)")
+        }
     }
 }

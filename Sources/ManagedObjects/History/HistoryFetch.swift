@@ -94,7 +94,7 @@ struct HistoryFetch {
             if try matches(transaction, predicate) { transactions.append(transaction) }
             return isForChanges || transactions.count < sufficientCount
         }
-        return isForChanges ? transactions : arranged(transactions)
+        return try isForChanges ? transactions : arranged(transactions)
     }
 
     /// The matching changes, or all changes of the matching transactions.
@@ -110,7 +110,7 @@ struct HistoryFetch {
                 }
                 return !isForChanges || found.count < sufficientCount
             }
-            return isForChanges ? arranged(found) : found
+            return try isForChanges ? arranged(found) : found
         }
         var transactions: [NSPersistentHistoryTransaction] = []
         try read(from: stores) { row, changes, origin, predicate in
@@ -119,7 +119,7 @@ struct HistoryFetch {
             if try matches(transaction, predicate) { transactions.append(transaction) }
             return transactions.count < sufficientCount
         }
-        return arranged(transactions).flatMap { $0.changes ?? [] }
+        return try arranged(transactions).flatMap { $0.changes ?? [] }
     }
 
     /// Reads one store after the other until the body returns false. The body also receives the predicate for that store. In
@@ -188,14 +188,17 @@ struct HistoryFetch {
         }
     }
 
-    private func arranged<Element>(_ found: [Element]) -> [Element] {
+    private func arranged<Element>(_ found: [Element]) throws -> [Element] {
         guard let specification else { return found }
         var found = found
         if let descriptors = specification.sortDescriptors, !descriptors.isEmpty {
             // Results that compare equal stay in the order of their numbers.
-            found = found.enumerated().sorted { one, other in
+            found = try found.enumerated().sorted { one, other in
                 for descriptor in descriptors {
-                    switch descriptor.compare(one.element, to: other.element) {
+                    let result = try RowSelection.explaining(descriptor.key ?? "self") {
+                        try descriptor.comparison(of: one.element, other.element)
+                    }
+                    switch result {
                     case .orderedAscending: return true
                     case .orderedDescending: return false
                     case .orderedSame: continue

@@ -1,10 +1,10 @@
 import Foundation
 
 /// Reads keys and key paths of values, as key-value coding does.
-enum KeyReading {
+package enum KeyReading {
     /// The value at the end of a path. If a value along the path is a collection, the next key is read of each
     /// element and the results are collected into one flat collection.
-    static func value(of root: PredicateValue, at keys: ArraySlice<String>) throws -> PredicateValue {
+    package static func value(of root: PredicateValue, at keys: ArraySlice<String>) throws -> PredicateValue {
         var value = root
         var keys = keys
         while let key = keys.popFirst() {

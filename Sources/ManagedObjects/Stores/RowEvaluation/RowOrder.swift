@@ -63,7 +63,7 @@ package struct RowOrder<Row> {
 
     fileprivate static func compare(_ one: SortValue, _ other: SortValue, by criterion: Criterion) -> ComparisonResult {
         guard case .plain(let one) = one, case .plain(let other) = other else {
-            return NSSortDescriptor.comparison(of: criterion.descriptor, one.any ?? NSNull(), other.any ?? NSNull())
+            return criterion.descriptor.comparison(ofValues: one.any ?? NSNull(), other.any ?? NSNull())
         }
         let result = SortComparison.compare(one, other, by: criterion.selector.name)
         guard !criterion.isAscending else { return result }
@@ -107,7 +107,7 @@ package enum SortValue {
 }
 
 extension RowOrder<NSManagedObject> {
-    /// Sorts objects by their current values. A value that cannot be read counts as nil.
+    /// Sorts objects by their current values.
     package init(ofObjectsBy descriptors: [NSSortDescriptor]) throws {
         try self.init(descriptors) { key, isForClosure in
             guard let key else { return { SortValue($0, isForClosure: isForClosure) } }
@@ -123,7 +123,7 @@ extension RowOrder<NSManagedObject> {
                         return .plain(value)
                     }
                 }
-                return SortValue(try? evaluator.value(for: object), isForClosure: isForClosure)
+                return SortValue(try evaluator.value(for: object), isForClosure: isForClosure)
             }
         }
     }
@@ -149,18 +149,5 @@ extension RowOrder<NSManagedObject> {
             if result != .orderedSame { return result }
         }
         return .orderedSame
-    }
-}
-
-extension NSSortDescriptor {
-    /// The result of a descriptor's comparator for two values. The comparator is accessible only through the
-    /// descriptor, which reads values by its key, so each value is wrapped under that key.
-    fileprivate static func comparison(of descriptor: NSSortDescriptor, _ one: Any, _ other: Any) -> ComparisonResult {
-        guard let key = descriptor.key, key != "self" else { return descriptor.compare(one, to: other) }
-        return descriptor.compare(Self.nested(one, under: key), to: Self.nested(other, under: key))
-    }
-
-    private static func nested(_ value: Any, under key: String) -> Any {
-        key.split(separator: ".").reversed().reduce(value) { value, part in [String(part): value] }
     }
 }
