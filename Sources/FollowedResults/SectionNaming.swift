@@ -33,7 +33,14 @@ struct SectionNaming {
 
     /// The name of an object's section: the value at the key path as text, empty if it is nil or cannot be read.
     func name(of object: NSManagedObject) -> SectionName {
-        guard let reader, let value = try? reader.value(for: object) else { return SectionName("") }
+        guard let reader, let keyPath, let value = try? reader.value(for: object) else { return SectionName("") }
+        // A number of single precision has fewer digits than the double that it is compared as.
+        if value is Double, let number = object.value(forKeyPath: keyPath) as? NSNumber,
+            number.objCType.pointee == CChar(bitPattern: UInt8(ascii: "f")),
+            Int64(exactly: number.doubleValue) == nil
+        {
+            return SectionName(number.floatValue.description)
+        }
         return SectionName(Self.text(of: PredicateValue(value), value))
     }
 

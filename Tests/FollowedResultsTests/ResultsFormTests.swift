@@ -77,6 +77,21 @@ struct ResultsFormTests {
     }
 
     /// The composed letter is sorted after “f”, and the decomposed one before it.
+    /// Apple's names are the descriptions of the values of key-value coding: 0.1 of a `Float` is “0.1”.
+    @Test func `sections of numbers of single precision have their own digits`() throws {
+        let model = NotesModel.make()
+        model.entitiesByName["Note"]?.properties.append(NotesModel.attribute("weight", .floatAttributeType))
+        let context = try TestStack(model: model).context()
+        for (number, weight) in [Float(0.1), 0.1, 2.5, 3].enumerated() {
+            _ = context.insert("Note", ["title": "\(number)", "count": number, "weight": weight])
+        }
+        try context.save()
+        let results = controller(context, sections: "weight")
+        try results.performFetch()
+        #expect(results.sections?.map(\.name) == ["0.1", "2.5", "3"])
+        #expect(results.sections?.map(\.numberOfObjects) == [2, 1, 1])
+    }
+
     @Test func `sections with canonically equivalent names are different sections`() throws {
         let context = try TestStack().context()
         let names = ["e\u{301}", "f", "\u{e9}"]
