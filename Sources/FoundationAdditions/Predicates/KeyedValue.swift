@@ -4,6 +4,7 @@ import Foundation
 package protocol KeyValueCoded: AnyObject {
     func value(forKey key: String) -> Any?
     func value(forKeyPath keyPath: String) -> Any?
+    func setValue(_ value: Any?, forKey key: String)
     func setValue(_ value: Any?, forKeyPath keyPath: String)
 }
 
@@ -81,4 +82,50 @@ package enum KeyedValue {
         let counted = NSExpression(forConstantValue: values.map { $0 ?? 0 })
         return NSExpression(forFunction: "average:", arguments: [counted]).expressionValue(with: nil, context: nil)
     }
+}
+
+/// The array of an object's property as a mutable array: each change sets the property to an array with the change, so that the object
+/// notices it.
+package final class KeyedArray: NSMutableArray {
+    private var owner: (any KeyValueCoded)?
+    private var key = ""
+
+    package convenience init(owner: any KeyValueCoded, key: String) {
+        self.init(capacity: 0)
+        self.owner = owner
+        self.key = key
+    }
+
+    package override init(capacity numItems: Int) { super.init(capacity: numItems) }
+
+    package required init(objects: UnsafePointer<AnyObject>?, count: Int) { super.init(objects: objects, count: count) }
+
+    package required init(arrayLiteral elements: Any...) { super.init(capacity: elements.count) }
+
+    package required init?(coder: NSCoder) { nil }
+
+    private var elements: [Any] {
+        get {
+            switch owner?.value(forKey: key) {
+            case let array as NSArray: (0..<array.count).map { array.object(at: $0) }
+            case let array as [Any]: array
+            default: []
+            }
+        }
+        set { owner?.setValue(newValue, forKey: key) }
+    }
+
+    package override var count: Int { elements.count }
+
+    package override func object(at index: Int) -> Any { elements[index] }
+
+    package override func add(_ object: Any) { elements.append(object) }
+
+    package override func insert(_ object: Any, at index: Int) { elements.insert(object, at: index) }
+
+    package override func removeObject(at index: Int) { elements.remove(at: index) }
+
+    package override func removeLastObject() { elements.removeLast() }
+
+    package override func replaceObject(at index: Int, with object: Any) { elements[index] = object }
 }

@@ -2,13 +2,7 @@ import PredicateLanguage
 
 /// The kind of values that an expression of a fetch has, where the model determines it.
 struct ComparedKind {
-    enum Kind {
-        case number, text, date, uuid, url, data
-        /// Objects, which are compared with objects and object IDs.
-        case object
-    }
-
-    let kind: Kind
+    let kind: ValueKind
     /// Whether the expression has several values: its key path passes a to-many relationship.
     var isMany = false
 }
@@ -60,8 +54,8 @@ struct ComparedKinds {
 
     /// The kind of a sum or a difference: that of a date and a number is a date, all others are numbers. Nil if the kind of
     /// an operand is not known, and could be a date.
-    private func kind(ofDateArithmetic name: String, _ operands: [ExpressionNode]) -> ComparedKind.Kind? {
-        let kinds = operands.map { operand -> ComparedKind.Kind? in
+    private func kind(ofDateArithmetic name: String, _ operands: [ExpressionNode]) -> ValueKind? {
+        let kinds = operands.map { operand -> ValueKind? in
             guard let constant = operand.constantValue else { return kind(of: operand)?.kind }
             if case .date = constant { return .date }
             return .number
@@ -79,7 +73,7 @@ struct ComparedKinds {
         var isMany = end.isMany
         if case .subquery = base { isMany = true }
         guard let property = end.property else { return ComparedKind(kind: .object, isMany: isMany) }
-        return ComparedKind.Kind(property).map { ComparedKind(kind: $0, isMany: isMany) }
+        return ValueKind(property).map { ComparedKind(kind: $0, isMany: isMany) }
     }
 
     /// Where a key path ends.
@@ -125,7 +119,7 @@ struct ComparedKinds {
     }
 }
 
-extension ComparedKind.Kind {
+extension ValueKind {
     /// The kind of an attribute's values; nil for composites, transformables and attributes without a type.
     init?(_ attribute: NSAttributeDescription) {
         switch EntityLayout.Slot.Kind(attribute.attributeType) {
@@ -136,19 +130,6 @@ extension ComparedKind.Kind {
         case .uri: self = .url
         case .data: self = .data
         case .transformable, .undefined, .toOne, .position: return nil
-        }
-    }
-
-    /// The kind, for messages.
-    var name: String {
-        switch self {
-        case .number: "numbers"
-        case .text: "text"
-        case .date: "dates"
-        case .uuid: "UUIDs"
-        case .url: "URLs"
-        case .data: "data"
-        case .object: "objects"
         }
     }
 }

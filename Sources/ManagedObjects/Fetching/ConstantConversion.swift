@@ -135,7 +135,7 @@ struct ConstantConversion {
     ///
     /// - Parameter isCollection: Whether it is compared with a whole collection.
     private func convert(
-        _ expression: ExpressionNode, to kind: ComparedKind.Kind, isCollection: Bool, _ comparison: ComparisonNode
+        _ expression: ExpressionNode, to kind: ValueKind, isCollection: Bool, _ comparison: ComparisonNode
     ) throws -> ExpressionNode? {
         guard let value = expression.constantValue, !value.isNull else { return nil }
         if isCollection {
@@ -149,24 +149,17 @@ struct ConstantConversion {
 
     /// The value in a kind; nil if it has that kind.
     private func value(
-        _ value: PredicateValue, as kind: ComparedKind.Kind, _ comparison: ComparisonNode
+        _ value: PredicateValue, as kind: ValueKind, _ comparison: ComparisonNode
     ) throws -> PredicateValue? {
-        switch (kind, value) {
-        case (_, .null), (.number, .bool), (.number, .integer), (.number, .double), (.number, .decimal),
-            (.text, .string), (.date, .date), (.uuid, .uuid), (.url, .url), (.data, .data):
-            return nil
-        case (.object, .object(let object as NSManagedObject)): return isOwn(object) ? nil : own(object.objectID)
-        case (.object, .other(let other)): return NSManagedObjectID.id(other).flatMap { isOwn($0) ? nil : own($0) }
-        case (.object, .object): return nil
-        case (.number, .string(let text)):
-            if let number = Self.number(text) { return number }
-        case (.text, .bool(let value)): return .string(value ? "1" : "0")
-        case (.text, .integer(let number)): return .string(String(number))
-        case (.text, .double(let number)): return .string("\(number)")
-        case (.text, .decimal(let number)): return .string("\(number)")
-        default: break
+        if kind == .object {
+            if case .object(let object as NSManagedObject) = value, !isOwn(object) { return own(object.objectID) }
+            if case .other(let other) = value, let id = NSManagedObjectID.id(other), !isOwn(id) { return own(id) }
         }
-        throw Self.error(comparison, "It compares \(kind.name) with \(value.kind).")
+        if kind.contains(value) { return nil }
+        guard let converted = kind.converting(value) else {
+            throw Self.error(comparison, "It compares \(kind.name) with \(value.kind).")
+        }
+        return converted
     }
 
     private func isOwn(_ object: NSManagedObject) -> Bool {
@@ -191,20 +184,12 @@ struct ConstantConversion {
         .other(coordinator.flatMap { $0.key(for: id).map($0.objectID(for:)) } ?? NSManagedObjectID())
     }
 
-    /// The number that a text contains and nothing else but white space, as for a column with numeric affinity.
-    private static func number(_ text: String) -> PredicateValue? {
-        let digits = text.trimmingCharacters(in: .whitespacesAndNewlines)
-        guard digits.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 || "+-.eE".utf8.contains($0) })
-        else { return nil }
-        return Int64(digits).map(PredicateValue.integer) ?? Double(digits).map(PredicateValue.double)
-    }
-
     private static func error(_ comparison: ComparisonNode, _ reason: String) -> CocoaError {
         CocoaError(.coreData, "“\(comparison.predicateFormat)” cannot be evaluated. \(reason)")
     }
 }
 
-extension ComparedKind.Kind {
+extension ValueKind {
     /// Whether a list has a static type whose elements are of this kind, so that they need not be examined.
     fileprivate func isKind(ofElementsOf list: Any?) -> Bool {
         guard let list else { return false }

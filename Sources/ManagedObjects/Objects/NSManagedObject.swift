@@ -330,7 +330,7 @@ open class NSManagedObject: NSObject {
     /// The array of an attribute as a mutable array. Changing the array sets the attribute to an array with the change.
     open func mutableArrayValue(forKey key: String) -> NSMutableArray {
         checkQueue()
-        return AttributeArray(owner: self, key: key)
+        return KeyedArray(owner: self, key: key)
     }
 
     /// The array of an attribute at the end of a path of to-one relationships, as a mutable array.
@@ -405,11 +405,11 @@ open class NSManagedObject: NSObject {
         }
     }
 
-    /// Unsaved changes by property: the new values; `NSNull` for nil. Of a new object, the properties whose values
+    /// Unsaved changes by persistent property: the new values; `NSNull` for nil. Of a new object, the properties whose values
     /// differ from those with which it was created.
     open func changedValues() -> [String: Any] { collectChangedValues() }
 
-    /// The changes since pending changes were processed: the new values.
+    /// The persistent properties that have changed since pending changes were processed: the values before; `NSNull` for nil.
     open func changedValuesForCurrentEvent() -> [String: Any] { collectChangedValuesForCurrentEvent() }
 
     /// The values in the store, or at the time when the object was read; `NSNull` for nil. Nil keys mean all.
@@ -417,13 +417,14 @@ open class NSManagedObject: NSObject {
 
     // MARK: - Validation
 
-    /// Validates one value for a property, and may replace it.
+    /// Validates one value for a property. An override may replace it. Saves do not call it: see ``validateForInsert()``.
     ///
     /// - Throws: A validation error with Core Data's codes (1550 to 1680), or `NSManagedObjectValidationError` for a
     ///   value of a type that the property does not accept.
     open func validateValue(_ value: inout Any?, forKey key: String) throws { try validate(value, forKey: key) }
 
-    /// Checks every property before the object is inserted into a store. Override to check more; call super.
+    /// Checks every property by the rules of the model before the object is inserted into a store. Override to check more, such as by
+    /// `validateValue(_:forKey:)`; call super.
     ///
     /// - Throws: The error, or `NSValidationMultipleErrorsError` (1560) with all errors if there are several.
     open func validateForInsert() throws {
