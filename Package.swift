@@ -88,7 +88,7 @@ if engineIsBuilt {
             name: "PostgreSQLClient",
             dependencies: [.target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"]))]),
         // What the engine and the stores share: memory, files, the interruption and the observation of their work.
-        .target(name: "StoreSupport"),
+        .target(name: "StoreSupport", dependencies: ["KeyedArchives"]),
         // Statements as values, and their dialects: no database, no class of Core Data.
         .target(name: "SQLStatements", dependencies: ["PredicateLanguage", "StoreSupport"]),
         // The rows of a damaged file, read from its pages without SQLite.
@@ -153,7 +153,7 @@ if engineIsBuilt {
             name: "CoreData",
             dependencies: [
                 "ContextPools", "CoreDataErrors", "FollowedResults", "FoundationAdditions", "ManagedObjects",
-                "MemoryStores", "SQLStores", "StoreMigrations",
+                "MemoryStores", "SQLStores", "StoreMigrations", "StoreSupport",
             ]),
         // The macros of SwiftData's models. Empty without the trait.
         .macro(

@@ -1,4 +1,5 @@
 import FoundationAdditions
+import StoreSupport
 
 // The engine. Reading begins here.
 //
@@ -34,3 +35,6 @@ import FoundationAdditions
 @_documentation(visibility: internal) public typealias NSExpression = FoundationAdditions.NSExpression
 /// An order of a fetch request's results.
 @_documentation(visibility: internal) public typealias NSSortDescriptor = FoundationAdditions.NSSortDescriptor
+
+/// A point in the history of stores.
+@_documentation(visibility: internal) public typealias NSPersistentHistoryToken = StoreSupport.NSPersistentHistoryToken

@@ -29,7 +29,7 @@ open class NSPersistentHistoryToken: NSObject, NSCopying, NSSecureCoding,
     }
 
     /// A copy of the token in which a store has the given number.
-    final func setting(_ number: Int64, ofStore identifier: String) -> NSPersistentHistoryToken {
+    package final func setting(_ number: Int64, ofStore identifier: String) -> NSPersistentHistoryToken {
         NSPersistentHistoryToken(numbers.merging([identifier: number]) { $1 })
     }
 
@@ -93,7 +93,7 @@ open class NSPersistentHistoryToken: NSObject, NSCopying, NSSecureCoding,
 
     /// Registers the class under its name in archives, once in a process. Foundation finds it by that name only
     /// afterwards.
-    static let isRegistered: Bool = {
+    package static let isRegistered: Bool = {
         let name = archivedName
         NSKeyedUnarchiver.setClass(NSPersistentHistoryToken.self, forClassName: name)
         NSKeyedUnarchiver.setClass(NSPersistentHistoryToken.self, forClassName: "NSPersistentHistoryToken")
