@@ -74,6 +74,65 @@ import Testing
         #expect(try merge(base, moved, deleted, .neither).state == base)
     }
 
+    /// The state with items that are in no note.
+    private func state(_ notes: [[Int]], free: [Int]) -> [GraphRecord] {
+        let items = free.map { number in
+            GraphRecord(
+                id: item(number), entity: "Item", attributes: [.init(name: "title", value: .string(""))],
+                relationships: [.init(name: "note", target: .toOne(nil))])
+        }
+        return (state(notes, isOrdered: true) + items).sorted { $0.subject < $1.subject }
+    }
+
+    /// Ordered lists are chosen as a whole, so the items that a rejected list adds have no owner.
+    @Test func `an item of a rejected list has no owner`() throws {
+        let (base, ours, theirs) = (state([[1]], free: []), state([[1, 2]], free: []), state([[1, 3]], free: []))
+        let expected: [(DeltaConflict.Choice, [GraphRecord])] = [
+            (.ours, state([[1, 2]], free: [3])), (.theirs, state([[1, 3]], free: [2])),
+            (.neither, state([[1]], free: [2, 3])),
+        ]
+        for (choice, state) in expected {
+            let merged = try merge(base, ours, theirs, choice)
+            #expect(merged.kinds == [.bothUpdated], "\(choice)")
+            #expect(merged.state == state, "\(choice)")
+        }
+        // Items that both lists contain keep their owner.
+        let (one, other) = (state([[1, 2, 3]], free: []), state([[3, 1, 2, 4]], free: []))
+        #expect(try merge(base, one, other, .ours).state == state([[1, 2, 3]], free: [4]))
+        #expect(try merge(base, one, other, .theirs).state == other)
+        #expect(try merge(base, one, other, .neither).state == state([[1]], free: [2, 3, 4]))
+    }
+
+    @Test func `an item that the chosen list retains keeps its owner`() throws {
+        let cases: [([GraphRecord], [GraphRecord], [GraphRecord])] = [
+            // One side reorders the list, and the other moves an item, or removes it.
+            (state([[1, 2], []], free: []), state([[2, 1], []], free: []), state([[1], [2]], free: [])),
+            (state([[1, 2], []], free: []), state([[2, 1], []], free: []), state([[1], []], free: [2])),
+            // Both move an item, to other lists.
+            (
+                state([[1, 2, 3], [], []], free: []), state([[2, 3], [1], []], free: []),
+                state([[1, 3], [], [2]], free: [])
+            ),
+            // To a note that is new.
+            (state([[1, 2]], free: []), state([[2, 1]], free: []), state([[1], [2]], free: [])),
+        ]
+        for (base, ours, theirs) in cases {
+            for (mine, other) in [(ours, theirs), (theirs, ours)] {
+                let first = try merge(base, mine, other, .ours)
+                #expect(first.kinds == [.bothUpdated])
+                let known = Set(mine.map(\.id))
+                // The rejected side's new note is kept, and is empty.
+                #expect(first.state.filter { known.contains($0.id) } == mine)
+                #expect(
+                    first.state.filter { !known.contains($0.id) }.flatMap { $0.target(of: "items")?.ids ?? [] } == [])
+                #expect(try merge(base, other, mine, .theirs).state == first.state)
+            }
+            let neither = try merge(base, ours, theirs, .neither).state
+            let known = Set(base.map(\.id))
+            #expect(neither.filter { known.contains($0.id) } == base)
+        }
+    }
+
     @Test func `a record that both sides insert is in the list of one owner`() throws {
         let base = state([[], []])
         let (ours, theirs) = (state([[1], []]), state([[], [1]]))

@@ -109,6 +109,16 @@ private struct DeltaMerger {
                 if choice != .theirs { alsoLost.add(other, property: property, isReverted: isReverted) }
             }
         }
+        // Then those of lists, some of which the links that are rejected so far have caused.
+        let (left, right) = (lost.remaining(), alsoLost.remaining())
+        (lost, alsoLost) = (LostLinks(of: left), LostLinks(of: right))
+        try Self.forEachRecord(left, right) { mine, other in
+            guard case .updated(let one)? = mine, case .updated(let two)? = other, one != two else { return }
+            for (change, rival, choice, kept) in try decideLists(one, two) {
+                if choice != .ours { lost.add(change, of: one.subject, keeping: kept) }
+                if choice != .theirs { alsoLost.add(rival, of: two.subject, keeping: kept) }
+            }
+        }
         try Self.forEachRecord(lost.remaining(), alsoLost.remaining()) { mine, other in
             if let mine, let other {
                 if let change = try merge(mine, other) { changes.append(change) }
@@ -158,6 +168,35 @@ private struct DeltaMerger {
             return [(nil, try decide(.updatedAndDeleted, nil, ours, theirs))]
         default: return []
         }
+    }
+
+    /// The resolutions of the conflicts of a record's lists, each with the members that are kept.
+    private mutating func decideLists(
+        _ ours: RecordUpdate, _ theirs: RecordUpdate
+    ) throws -> [(
+        ours: RelationshipChange, theirs: RelationshipChange, choice: DeltaConflict.Choice, kept: Set<RecordID>
+    )] {
+        var choices: [(RelationshipChange, RelationshipChange, DeltaConflict.Choice, Set<RecordID>)] = []
+        for change in ours.relationships {
+            guard let rival = theirs.relationships.first(where: { $0.name == change.name }), rival != change,
+                !change.change.isToOne, !rival.change.isToOne
+            else { continue }
+            // The old members are in each change of a list; members that are merged one by one are no conflict.
+            let old: RelationshipTarget?
+            switch (change.change, rival.change) {
+            case (.replaced(let target, _), _), (_, .replaced(let target, _)): old = target
+            case (.members, .members): continue
+            }
+            let choice = try decide(.bothUpdated, change.name, .updated(ours), .updated(theirs))
+            let kept =
+                switch choice {
+                case .ours: try change.applied(to: old, of: ours.subject, checking: false)
+                case .theirs: try rival.applied(to: old, of: ours.subject, checking: false)
+                case .neither: old
+                }
+            choices.append((change, rival, choice, Set(kept?.ids ?? [])))
+        }
+        return choices
     }
 
     private mutating func removeEmptyUpdates() {
@@ -275,7 +314,8 @@ extension DeltaConflict {
 }
 
 extension RelationshipChange.Change {
-    fileprivate var isToOne: Bool {
+    /// Whether the relationship is known to be a to-one.
+    var isToOne: Bool {
         guard case .replaced(let old, let new) = self else { return false }
         return [old, new].contains { if case .toOne? = $0 { true } else { false } }
     }

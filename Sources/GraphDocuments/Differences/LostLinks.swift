@@ -56,6 +56,33 @@ struct LostLinks {
         for (target, link) in found where target != change.subject.id { self.links[target, default: []].append(link) }
     }
 
+    /// Rejects the change of a list, of which other members are kept.
+    ///
+    /// A kept member that the change has removed gets its inverse back: if it was moved to another record, it is not.
+    mutating func add(_ change: RelationshipChange, of record: RecordSubject, keeping kept: Set<RecordID>) {
+        func link(_ other: RecordID, isAdded: Bool) -> Link {
+            Link(record: RecordSubject(entity: record.entity, id: other), relationship: change.name, isAdded: isAdded)
+        }
+        let (removed, added) = change.change.difference
+        for member in added where !kept.contains(member) && member != record.id {
+            links[member, default: []].append(link(record.id, isAdded: true))
+        }
+        for member in removed where kept.contains(member) && member != record.id {
+            let lost = link(record.id, isAdded: false)
+            links[member, default: []].append(lost)
+            guard let destinations = destinationsByID[member] else { continue }
+            let names = destinations.relationships(changing: record.id, isAdded: false)
+            for name in inverses(of: lost, among: names) where destinations.toOne.contains(name) {
+                let moved = Link(
+                    record: RecordSubject(entity: destinations.entity, id: member), relationship: name, isAdded: true)
+                for other in destinations.added[name] ?? [] {
+                    links[member, default: []].append(link(other, isAdded: true))
+                    links[other, default: []].append(moved)
+                }
+            }
+        }
+    }
+
     /// The changes of the side without the rejected links. Some may be empty.
     mutating func remaining() -> [RecordChange] {
         if links.isEmpty, undeleted.isEmpty { return changes }
@@ -117,10 +144,14 @@ private struct ChangedDestinations {
     private(set) var added: [String: Set<RecordID>] = [:]
     private(set) var removed: [String: Set<RecordID>] = [:]
     private(set) var isDeleted = false
+    /// The updated to-one relationships.
+    private(set) var toOne: Set<String> = []
+    private(set) var entity = ""
 
     init() {}
 
     init(of change: RecordChange) {
+        entity = change.subject.entity
         switch change {
         case .inserted(let record):
             for relationship in record.relationships { added[relationship.name] = Set(relationship.target.ids) }
@@ -129,6 +160,7 @@ private struct ChangedDestinations {
                 let difference = relationship.change.difference
                 added[relationship.name] = Set(difference.added)
                 removed[relationship.name] = Set(difference.removed)
+                if relationship.change.isToOne { toOne.insert(relationship.name) }
             }
         case .deleted: isDeleted = true
         }
