@@ -62,9 +62,9 @@ extension AttributeMappingPlan {
         return tree
     }
 
-    /// The content of an archive, if exactly that archive's value is made of it when it is read, otherwise the archive.
+    /// The content of an archive, if a reader makes the same value from that content, otherwise the archive.
     ///
-    /// A function of the mapping gets the content in any case: it makes something else of it.
+    /// A function of the mapping gets the content in any case: its result is another value.
     private func tree(of value: TransformableValue, style: TreeStyle) throws -> ReadableValue {
         if functions?.write != nil, let readable = value.readable, !readable.showsObjects {
             return style.tree(readable, escapesKeys: false)
