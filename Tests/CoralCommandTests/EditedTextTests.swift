@@ -52,7 +52,8 @@ import Testing
 
     @Test(arguments: [
         "plain", "one\ntwo", "one\rtwo\rthree", "one\r\ntwo", "\u{1}a\u{B}b\u{C}c\u{1F}d\u{7F}", "<a \"b\" & c>", "\ta",
-        "\r\n", "\u{85}\u{2028}", "\u{301}a", "one\n\u{301}two", "one\r\u{301}two", "one\r\n\u{301}two\r\n", "\"\u{301}\"",
+        "\r\n", "\u{85}\u{2028}", "\u{301}a", "one\n\u{301}two", "one\r\u{301}two", "one\r\n\u{301}two\r\n",
+        "\"\u{301}\"",
     ])
     func `an edit changes what was entered, and no other character`(_ title: String) throws {
         let store = try NotesStore(titles: [title])

@@ -56,7 +56,7 @@ struct FailedWorkTests {
 
     /// Lets the next undo or redo fail, as if a row could not be read.
     private func failOnce() {
-        let (managed, usual) = (managed, managed.willUndoInsertions)
+        let (managed, usual) = (self.managed, self.managed.willUndoInsertions)
         managed.willUndoInsertions = { objects in
             usual?(objects)
             managed.noteFailedRead(Failure(), "")

@@ -96,9 +96,9 @@ import class FoundationAdditions.NSExpression
         try DatabaseQueue(path: url.path).write { database in
             let columns = try Row.fetchAll(database, sql: "PRAGMA table_info(\(table))").map { $0["name"] as String }
             let source = try #require(columns.first { $0 != "REFLEXIVE" })
-            func replace(_ on: String, _ suffix: String, _ event: String, _ value: String, _ report: String, _ key: String)
-                throws
-            {
+            func replace(
+                _ on: String, _ suffix: String, _ event: String, _ value: String, _ report: String, _ key: String
+            ) throws {
                 let name = "Z_DA_\(on)_Person_count_\(suffix)"
                 try database.execute(sql: "DROP TRIGGER \(name)")
                 try database.execute(
