@@ -9,8 +9,8 @@
         let byteCount: Int
 
         /// - Parameter limit: The maximum of ``byteCount``.
-        /// - Throws: A `PostgreSQLError` with the state `54000` (program_limit_exceeded), also for an array whose count of elements
-        ///   does not fit.
+        /// - Throws: A `PostgreSQLError` with the state `54000` (program_limit_exceeded). The bytes of an array are more than its
+        ///   elements, so that their number is limited too.
         init(_ parameters: [PostgreSQLValue], limit: Int = Int(Int32.max)) throws {
             values = parameters.map(Self.encoded)
             byteCount = values.reduce(0) { $0 + ($1.bytes?.count ?? 0) }

@@ -37,7 +37,8 @@ import Testing
                 for record in records where entities?.contains(record.entity) != false { try body(record) }
             }, to: URL(fileURLWithPath: place), progress: Progress.discreteProgress(totalUnitCount: 0))
         #expect(result.different.examples == [])
-        #expect(result.lost.examples.contains { $0.hasPrefix("Note/p1.rank is not a number") }, "\(result.lost.examples)")
+        #expect(
+            result.lost.examples.contains { $0.hasPrefix("Note/p1.rank is not a number") }, "\(result.lost.examples)")
         let ranks = try DatabaseQueue(path: place).read {
             try DatabaseValue.fetchAll($0, sql: "SELECT rank FROM note ORDER BY id")
         }

@@ -53,7 +53,8 @@ import Testing
             try queue.writeWithoutTransaction { try $0.execute(sql: "UPDATE ATRANSACTION SET ZTIMESTAMP = \(time)") }
             try queue.close()
             let run = try CommandRun("doctor", url.path)
-            #expect(run.status == 0 && run.output.contains("The history has 4 changes in 3 transactions"), "\(run.errors)")
+            #expect(
+                run.status == 0 && run.output.contains("The history has 4 changes in 3 transactions"), "\(run.errors)")
         }
     #endif
 

@@ -152,7 +152,7 @@ import Testing
         ["--sort", ":descending"], ["--sort", "."], ["--columns", "objectID.x"], ["--columns", "self.title"],
         ["--columns", "author.entity.name"],
     ])
-    func `a key path without a name is an error, and one beyond the keys of every object`(_ arguments: [String]) throws {
+    func `a key path without a name, and one that goes too far, is an error`(_ arguments: [String]) throws {
         let run = try CommandRun(["query", store.path, "--entity", "Note"] + arguments)
         #expect(run.status == 1, "\(run.output)")
         #expect(run.output.isEmpty)

@@ -28,7 +28,9 @@ struct QueryColumn {
     /// The columns of a list of key paths. Throws `CommandError` with the position of an invalid one.
     static func columns(_ text: String, of entity: NSEntityDescription) throws -> [QueryColumn] {
         let parts = text.split(separator: ",", omittingEmptySubsequences: false)
-        guard text.contains(where: { !$0.isWhitespace }) else { throw CommandError("--columns is empty. Write key paths: title,tags.name.") }
+        guard text.contains(where: { !$0.isWhitespace }) else {
+            throw CommandError("--columns is empty. Write key paths: title,tags.name.")
+        }
         let paths = try parts.flatMap { part -> [String] in
             let path = part.trimmingCharacters(in: .whitespaces)
             return path.contains("*") ? try Self.paths(like: path, of: entity) : [path]

@@ -62,7 +62,8 @@ struct ImportPolicies: ParsableArguments {
     /// The options that decide how records become objects, and whether they are given.
     var given: [(name: String, isGiven: Bool)] {
         [
-            ("--dangling", dangling != nil), ("--unknown-keys", unknownKeys != nil), ("--other-model", otherModel != nil),
+            ("--dangling", dangling != nil), ("--unknown-keys", unknownKeys != nil),
+            ("--other-model", otherModel != nil),
             ("--relationship", !relationship.isEmpty), ("--delete-missing", !deleteMissing.isEmpty),
             ("--allow-empty", allowEmpty), ("--by-content", byContent), ("--identity", identity != .key),
         ]

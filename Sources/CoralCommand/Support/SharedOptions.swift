@@ -75,8 +75,8 @@ struct KeyOption: ParsableArguments {
         var identity = ObjectIdentity()
         for text in key {
             let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
-            let names =
-                parts.count == 2 ? parts[1].split(separator: ",", omittingEmptySubsequences: false).map(String.init) : []
+            let list = parts.count == 2 ? parts[1] : ""
+            let names = list.isEmpty ? [] : list.components(separatedBy: ",")
             guard !names.isEmpty else { throw CommandError("--key \(text) is not of the form Entity=attribute,….") }
             let entity = try OpenStore.entity(named: parts[0], in: model)
             for name in names {

@@ -38,8 +38,8 @@ public struct Redaction: Sendable {
     private var key: Data
     private(set) var substitutes: [String: Substitute] = [:]
 
-    /// Creates a redaction with a secret. Equal values get equal substitutes in every run. An empty text is no secret: the
-    /// redaction then has a random one, as that of `Redaction()`.
+    /// Creates a redaction with a secret. Equal values get equal substitutes in every run. Everybody knows an empty secret:
+    /// it is replaced by a random one, as `Redaction()` has.
     public init(secret: String) {
         self.init()
         if !secret.isEmpty { key = SecureHash.sha256(Data(secret.utf8)) }

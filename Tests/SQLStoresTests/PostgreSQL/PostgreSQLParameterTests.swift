@@ -47,7 +47,8 @@
             var array = PostgreSQLArray(of: .text)
             array.append("0123456789")
             for (values, size) in [
-                ([.text("0123456789")], 10), ([.bytes(Data(count: 7)), .null, .text("é")], 9), ([.integer(1), .real(2)], 16),
+                ([.text("0123456789")], 10), ([.bytes(Data(count: 7)), .null, .text("é")], 9),
+                ([.integer(1), .real(2)], 16),
                 // The header of 20 bytes, and the length of the element.
                 ([.array(array)], 34),
             ] as [([PostgreSQLValue], Int)] {
