@@ -102,7 +102,6 @@ import Testing
         #expect(occupant == .nothing)
         #expect(try Confirmation.occupant(path, isForced: true) == .file)
         try Data("other".utf8).write(to: URL(fileURLWithPath: path))
-        #expect(throws: CommandError.self) { try Confirmation.occupant(path, isForced: false) }
         #expect(try Confirmation.occupant(path, isForced: true) == .file)
         #if !canImport(Darwin)
             let database = try DeletedObjectDatabase(at: path, isReplaced: occupant == .file)
