@@ -19,7 +19,8 @@ import ManagedObjects
 // - `Predicates`: each node of a Swift predicate becomes a `Term`. Swift's conditions have two values and SQL's have
 //   three, so negation is moved to the comparisons, and each comparison states what it is for nil. Conjuncts without a
 //   form in SQL are evaluated in memory, on the objects that fulfil the others.
-// - `Contexts`: `ModelFetch` is one fetch, `SavedChanges` one save. `UpsertPolicy` notes which row has the values of an
+// - `Contexts`: `ModelFetch` is one fetch, `SavedChanges` one save. `SavedResults` evaluates conditions in memory on what is
+//   saved, while the context has unsaved values. `UpsertPolicy` notes which row has the values of an
 //   inserted model whose unique value existed. `ForeignSaves` collects what other contexts have saved, until the
 //   context is used again.
 // - `Migration` runs the stages of a plan, each over the migration of the engine. `History` gives transactions their

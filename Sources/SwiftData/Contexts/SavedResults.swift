@@ -4,7 +4,9 @@ import ManagedObjects
 import ModelFiles
 
 /// The results of a fetch by saved values. The store finds them alone, unless Swift must evaluate a condition or an order: then they
-/// are found in a context of their own, whose models have no unsaved values.
+/// are found in a context of their own, whose models have no unsaved values. The caller takes the same rows in its context.
+///
+/// Cost: the rows that the store selects are read for the other context, and the results once more.
 struct SavedResults<T: PersistentModel> {
     private let descriptor: FetchDescriptor<T>
     private let context: ModelContext
