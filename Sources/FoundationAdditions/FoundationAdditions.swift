@@ -4,14 +4,14 @@ import Foundation
 // What Foundation has on Apple's platforms and lacks elsewhere, or has without what Core Data needs. Reading begins here.
 //
 // - `Predicates`: predicates, expressions and sort descriptors, whose texts and evaluation are the module `PredicateLanguage`, and the
-//   names of key paths (`KeyPathRegistry`), which they are created from.
+//   names of key paths (`KeyPathRegistry`), which they are created from. Key-value coding along paths: `KeyedValue`.
 // - `ValueTransformer` and its registry, and `UndoManager`.
 // - `KeyValueObserving`: the names of key-value observing, and the observation of a `Progress`.
 // - `ProgramClasses`: the classes of the program by a name without a module, as Objective-C's runtime finds them.
 // - `LocalPort`: ports within the process.
 // - This file: names, the equality of queues, and the folders of groups.
 //
-// Nothing here knows managed objects: an object in a predicate is a `PredicateSubject`.
+// Nothing here knows managed objects: an object in a predicate is a `PredicateSubject`, one with keys a `KeyValueCoded`.
 
 /// The iterator of Foundation's collections, under the name that it has on Apple's platforms.
 public typealias NSFastEnumerationIterator = NSEnumerator.Iterator

@@ -75,7 +75,9 @@ final class DatedEvent: NSManagedObject {
             #expect(events[0].primitiveValue(forKey: "sectionIdentifier") == nil)
             #expect(events[0].value(forKey: "sectionIdentifier") as? String == "day 3")
             #expect(events[1].value(forKeyPath: "sectionIdentifier") as? String == "day 4")
-            #expect(events[1].dictionaryWithValues(forKeys: ["sectionIdentifier"])["sectionIdentifier"] as? String == "day 4")
+            #expect(
+                events[1].dictionaryWithValues(forKeys: ["sectionIdentifier"])["sectionIdentifier"] as? String
+                    == "day 4")
             #expect(events[1].value(forKey: "date") as? Date == Date(timeIntervalSinceReferenceDate: 4.1 * 86_400))
             #expect(!context.hasChanges)
         }

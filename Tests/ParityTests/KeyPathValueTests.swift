@@ -16,7 +16,8 @@ import Testing
             let note = context.insert("Note", ["title": "one"])
             note.setValue(NSSet(array: ["a", "b"].map { context.insert("Tag", ["name": $0]) }), forKey: "tags")
             let items = [context.insert("Item", ["name": "x", "price": 3.0]), context.insert("Item", ["name": "y"])]
-            note.setValue(NSOrderedSet(array: items + [context.insert("Item", ["name": "z", "price": 3.0])]), forKey: "items")
+            note.setValue(
+                NSOrderedSet(array: items + [context.insert("Item", ["name": "z", "price": 3.0])]), forKey: "items")
             return note
         }
         self.context = context

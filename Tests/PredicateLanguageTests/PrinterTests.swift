@@ -49,7 +49,9 @@ import Testing
             let read = try PredicateParser.parse(node.exactFormat)
             #expect(read == node, "\(node.exactFormat)")
         }
-        for number in -500..<500 { try check(Date(timeIntervalSinceReferenceDate: Double(number) * 1_234_567.891_234_567)) }
+        for number in -500..<500 {
+            try check(Date(timeIntervalSinceReferenceDate: Double(number) * 1_234_567.891_234_567))
+        }
         for text in ["0.1", "-12.345", "3", "79228162514264337593543950335", "1e40", "0.00000000000000000000000001"] {
             try check(try #require(Decimal(string: text)))
         }

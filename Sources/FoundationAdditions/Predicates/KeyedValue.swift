@@ -42,6 +42,15 @@ package enum KeyedValue {
         }
     }
 
+    /// Inserts a value into a dictionary of dictionaries, which are created where they are missing.
+    package static func insert(_ value: Any, into dictionary: inout [String: Any], path: ArraySlice<String>) {
+        guard let first = path.first else { return }
+        guard path.count > 1 else { return dictionary[first] = value }
+        var nested = dictionary[first] as? [String: Any] ?? [:]
+        insert(value, into: &nested, path: path.dropFirst())
+        dictionary[first] = nested
+    }
+
     private static func value(of value: Any, forKey key: String) -> Any? {
         switch value {
         case let object as any KeyValueCoded: return object.value(forKey: key)

@@ -138,7 +138,7 @@ extension NSManagedObject {
         KeyPathRegistry.property(key, of: type(of: self))
     }
 
-    /// The property by which the class implements the attribute of a slot itself; nil if it does not. Cost where it does not: one load.
+    /// The property by which the class implements the attribute of a slot itself; nil if it does not: then the cost is one load.
     @inline(__always)
     final func implementation(of slot: Int) -> RegisteredProperty? {
         layout.slots[slot].isPlain.load(ordering: .relaxed) ? nil : findImplementation(of: layout.slots[slot])
@@ -151,7 +151,9 @@ extension NSManagedObject {
     }
 
     /// The value of a property of the class that implements an attribute, as key-value coding returns it.
-    final func value(of property: RegisteredProperty, slot: Int) -> Any? { publicForm(property.value(self), slot: slot) }
+    final func value(of property: RegisteredProperty, slot: Int) -> Any? {
+        publicForm(property.value(self), slot: slot)
+    }
 
     /// Sets an attribute by the setter of the class; false if it has none, or one for another type.
     final func setImplementation(of slot: Int, to value: Any?) -> Bool {

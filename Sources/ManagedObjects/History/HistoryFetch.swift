@@ -198,11 +198,7 @@ struct HistoryFetch {
                     let result = try RowSelection.explaining(descriptor.key ?? "self") {
                         try descriptor.comparison(of: one.element, other.element)
                     }
-                    switch result {
-                    case .orderedAscending: return true
-                    case .orderedDescending: return false
-                    case .orderedSame: continue
-                    }
+                    if result != .orderedSame { return result == .orderedAscending }
                 }
                 return one.offset < other.offset
             }.map(\.element)

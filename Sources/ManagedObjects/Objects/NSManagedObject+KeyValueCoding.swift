@@ -54,7 +54,7 @@ extension NSManagedObject: KeyValueCoded {
     ) -> [String: Any]? {
         var result: [String: Any] = [:]
         for (slot, path) in elementPaths(of: composite, slots: slots) {
-            if let value = value(slot) { insert(value, into: &result, path: path) }
+            if let value = value(slot) { KeyedValue.insert(value, into: &result, path: path[...]) }
         }
         return result.isEmpty ? nil : result
     }
@@ -70,17 +70,6 @@ extension NSManagedObject: KeyValueCoded {
         let prefix = (own?.key ?? composite.name).count + 1
         return slots.compactMap { slot in
             layout.slots[slot].name.map { (slot, $0.dropFirst(prefix).split(separator: ".").map(String.init)) }
-        }
-    }
-
-    private func insert(_ value: Any, into dictionary: inout [String: Any], path: [String]) {
-        guard let first = path.first else { return }
-        if path.count == 1 {
-            dictionary[first] = value
-        } else {
-            var nested = dictionary[first] as? [String: Any] ?? [:]
-            insert(value, into: &nested, path: Array(path.dropFirst()))
-            dictionary[first] = nested
         }
     }
 

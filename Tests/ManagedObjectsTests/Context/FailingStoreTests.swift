@@ -155,7 +155,8 @@ extension FailingStoreTests {
             Operation("relationships", reports: true) { scene in
                 let note = scene.mine.object(with: scene.ids["Note 4"]!)
                 let names = try #require(note.value(forKeyPath: "items.tags.name") as? NSOrderedSet)
-                return "\(names.map { ($0 as? NSSet)?.count ?? -1 }.sorted()) \((note.value(forKey: "related") as? NSSet)?.count ?? 0)"
+                let counts = names.map { ($0 as? NSSet)?.count ?? -1 }.sorted()
+                return "\(counts) \((note.value(forKey: "related") as? NSSet)?.count ?? 0)"
             },
         ]
 
