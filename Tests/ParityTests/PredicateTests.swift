@@ -181,14 +181,15 @@ import Testing
         for value in [date, decimal, NSArray(array: [date, decimal])] as [Any] {
             let expression = NSExpression(forConstantValue: value)
             let predicate = NSComparisonPredicate(
-                leftExpression: NSExpression(forKeyPath: "a"), rightExpression: expression, modifier: .direct, type: .in
+                leftExpression: NSExpression(forKeyPath: "a"), rightExpression: expression, modifier: .direct,
+                type: .equalTo
             )
             let data = try NSKeyedArchiver.archivedData(withRootObject: predicate, requiringSecureCoding: true)
             #expect(
                 try NSKeyedUnarchiver.unarchivedObject(ofClass: NSComparisonPredicate.self, from: data) == predicate)
             let other = try NSKeyedArchiver.archivedData(withRootObject: expression, requiringSecureCoding: true)
             let read = try #require(try NSKeyedUnarchiver.unarchivedObject(ofClass: NSExpression.self, from: other))
-            #expect(read.description == expression.description)
+            #expect(read == expression)
         }
     }
 
