@@ -8,7 +8,8 @@ import Foundation
 /// descriptor.fetchLimit = 10
 /// let trips = try context.fetch(descriptor)
 /// ```
-public struct FetchDescriptor<T: PersistentModel> {
+public struct FetchDescriptor<T: PersistentModel>: @unchecked Sendable {
+    // Unchecked, because of the key paths: they name properties of models and capture nothing, but their type does not say so.
     /// The condition; nil means all models.
     public var predicate: Predicate<T>?
     public var sortBy: [SortDescriptor<T>]

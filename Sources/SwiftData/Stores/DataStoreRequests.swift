@@ -1,14 +1,14 @@
 import Foundation
 
 /// Which models a context wants.
-public struct DataStoreFetchRequest<T: PersistentModel> {
+public struct DataStoreFetchRequest<T: PersistentModel>: Sendable {
     public let descriptor: FetchDescriptor<T>
     /// The context.
     public let editingState: EditingState
 }
 
 /// The models that a store has found.
-public struct DataStoreFetchResult<ModelType: PersistentModel, SnapshotType: DataStoreSnapshot> {
+public struct DataStoreFetchResult<ModelType: PersistentModel, SnapshotType: DataStoreSnapshot>: Sendable {
     public let descriptor: FetchDescriptor<ModelType>
     /// The models, in the order of the descriptor.
     public let fetchedSnapshots: [SnapshotType]
@@ -26,7 +26,7 @@ public struct DataStoreFetchResult<ModelType: PersistentModel, SnapshotType: Dat
 }
 
 /// What a context wants to save.
-public struct DataStoreSaveChangesRequest<SnapshotType: DataStoreSnapshot> {
+public struct DataStoreSaveChangesRequest<SnapshotType: DataStoreSnapshot>: Sendable {
     public let editingState: EditingState
     /// New models, in the order of their insertion. Their identifiers are temporary, even where other snapshots refer to them.
     public let inserted: [SnapshotType]
@@ -63,7 +63,7 @@ public final class DataStoreSaveChangesResult<T: DataStoreSnapshot> {
 }
 
 /// Which models a context wants to be deleted at once.
-public struct DataStoreBatchDeleteRequest<T: PersistentModel> {
+public struct DataStoreBatchDeleteRequest<T: PersistentModel>: Sendable {
     public let editingState: EditingState
     /// The condition; nil means all models of the class.
     public let predicate: Predicate<T>?

@@ -31,6 +31,9 @@ final class Stop {
 private actor JourneyArchive {
     func name(of id: PersistentIdentifier) -> String? { self[id, as: Journey.self]?.name }
     func isStop(_ id: PersistentIdentifier) -> Bool { self[id, as: Stop.self] != nil }
+    func names(_ descriptor: FetchDescriptor<Journey>) throws -> [String] {
+        try modelContext.fetch(descriptor).map(\.name)
+    }
 }
 
 /// What Apple's documentation states of contexts, histories, inheritance and actors; each test names the page, below
@@ -343,5 +346,20 @@ final class DocumentedContextTests: StoreTestCase {
         let isStop = await archive.isStop(id)
         XCTAssertFalse(isStop)
         XCTAssertEqual(archive.modelContainer, container)
+    }
+
+    /// datastorefetchrequest, datastorefetchresult: both may be sent, and with them the descriptor that they have.
+    func testADescriptorMayBeSentToAnActorAndUsedAgain() async throws {
+        try insert("Italy", "Norway")
+        var descriptor = FetchDescriptor<Journey>(sortBy: [SortDescriptor(\.name, order: .reverse)])
+        descriptor.fetchLimit = 1
+        let sent = descriptor
+        let names = try await JourneyArchive(modelContainer: container).names(sent)
+        XCTAssertEqual(names, ["Norway"])
+        XCTAssertEqual(try context.fetch(sent).map(\.name), ["Norway"])
+
+        let result = DataStoreFetchResult<Journey, DefaultSnapshot>(descriptor: sent, fetchedSnapshots: [])
+        let limit = await Task.detached { result.descriptor.fetchLimit }.value
+        XCTAssertEqual(limit, result.descriptor.fetchLimit)
     }
 }
