@@ -70,6 +70,42 @@ private final class Reports: @unchecked Sendable {  // because of its lock
         }
     }
 
+    /// Canonically equivalent texts are equal in Swift, and stored as different texts.
+    @Test func `a change to an equivalent text is saved`() throws {
+        try withAlbum { context, album in
+            album.tags = ["\u{e9}"]
+            try context.save()
+            album.tags = ["\u{e9}"]
+            #expect(!context.hasChanges, "The same value is no change.")
+            album.tags[0] = "e\u{301}"
+            #expect(album.changedValues().keys.sorted() == ["tags"])
+            try context.save()
+            context.refresh(album, mergeChanges: false)
+            #expect(album.tags.map { Array($0.utf8) } == [Array("e\u{301}".utf8)])
+        }
+    }
+
+    @Test func `equality of values is that of what is stored`() {
+        struct Point: Equatable {
+            var x = 0.0
+            var names: Set<String> = ["\u{e9}"]
+            var more: [String: [String]] = [:]
+        }
+        let many = (0..<100).map { "\($0)" }
+        let same: [(Any?, Any?)] = [
+            (nil, nil), (Set(many), Set(many.reversed())), (Point(), Point()), (Data([1]), Data([1])), (Int64.max, Int64.max),
+            (["a": 1, "b": ["c"]] as [String: Any], ["b": ["c"], "a": 1] as [String: Any]),
+            (["\u{e9}"] as NSArray, ["\u{e9}"] as NSArray),
+        ]
+        for (one, other) in same { #expect(TransformableEquality.areSame(one, other), "\(one as Any)") }
+        let different: [(Any?, Any?)] = [
+            (nil, 0), (0.0, -0.0), ("\u{e9}", "e\u{301}"), (["\u{e9}"] as NSArray, ["e\u{301}"] as NSArray),
+            (Set(["\u{e9}"]), Set(["e\u{301}"])), (["\u{e9}": 1], ["e\u{301}": 1]), (Point(), Point(x: -0.0)),
+            (Point(), Point(names: ["e\u{301}"])), (Point(more: ["a": ["\u{e9}"]]), Point(more: ["a": ["e\u{301}"]])),
+        ]
+        for (one, other) in different { #expect(!TransformableEquality.areSame(one, other), "\(one as Any)") }
+    }
+
     @Test func `undo, rollback and refresh revert an in-place change`() throws {
         try withAlbum { context, album in
             let undo = UndoManager()
