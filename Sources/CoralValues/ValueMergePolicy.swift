@@ -42,10 +42,10 @@ public final class ValueMergePolicy: NSMergePolicy, @unchecked Sendable {  // be
         // The row is deleted: there is no conflict of attributes.
         guard !object.isDeleted, let theirs = conflict.persistedSnapshot ?? conflict.cachedSnapshot else { return [] }
         let changed = object.changedValues()
-        return try object.entity.attributesByName.keys.sorted().compactMap { name in
+        return try object.entity.attributesByName.sorted { $0.key < $1.key }.compactMap { name, attribute in
             guard let value = changed[name] else { return nil }
             let base = object.committedValues(forKeys: [name])[name].flatMap(Self.present)
-            let (mine, saved) = (Self.present(value), theirs[name].flatMap(Self.present))
+            let (mine, saved) = (Self.present(value), Self.value(of: attribute, at: name, in: theirs))
             guard !TransformableEquality.areSame(saved, base), !TransformableEquality.areSame(saved, mine) else {
                 return nil
             }
@@ -53,6 +53,19 @@ public final class ValueMergePolicy: NSMergePolicy, @unchecked Sendable {  // be
             return ValueConflict(
                 object: object, attribute: name, base: base, mine: mine, theirs: saved, result: result)
         }
+    }
+
+    /// An attribute's value in a snapshot. A composite is made of its elements, which a snapshot may contain by their paths
+    /// instead; nil when all are nil, as in key-value coding.
+    private static func value(
+        of attribute: NSAttributeDescription, at path: String, in snapshot: [String: Any]
+    ) -> Any? {
+        if let value = snapshot[path] { return present(value) }
+        var elements: [String: Any] = [:]
+        for element in attribute.compositeElements {
+            elements[element.name] = value(of: element, at: "\(path).\(element.name)", in: snapshot)
+        }
+        return elements.isEmpty ? nil : elements
     }
 
     private static func present(_ value: Any) -> Any? { value is NSNull ? nil : value }
