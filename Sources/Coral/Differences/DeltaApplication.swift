@@ -10,7 +10,8 @@ extension GraphDelta {
     ///
     /// Throws `DeltaError` with the code `unknownKey` if the delta has `updatesWithUnknownKey`. With `checking`, throws
     /// `DeltaError` if an object does not have the state that the delta contains; without
-    /// it, missing objects are skipped. Throws `ImportError` if a value does not fit the
+    /// it, missing objects are skipped, and a relationship is left unchanged if all its new destinations are missing. Throws
+    /// `ImportError` if a value does not fit the
     /// model. Call it on the context's queue. Cost: one fetch for each entity and batch of objects. `progress` counts
     /// changes; if it is cancelled, the method throws `CocoaError.userCancelled` and changes nothing.
     public func apply(
@@ -253,6 +254,8 @@ private struct DeltaApplication {
         let relationship = try relationship(name, of: subject, entity)
         guard let object = try newObject(subject) else { return }
         let objects = try target.ids.compactMap { try self.target($0, in: relationship.destination) }
+        // Without checking, missing objects are skipped: a reference to nothing else does not clear what the object refers to.
+        if objects.isEmpty, !target.ids.isEmpty { return }
         if !relationship.isToMany {
             object.setValue(objects.first, forKey: relationship.name)
         } else if relationship.isOrdered {

@@ -75,10 +75,11 @@ struct DeltaTargets {
             if let object = try? context.existingObject(with: id) { objects[record] = object }
         }
         for (rule, wanted) in keys {
-            let names = Dictionary(wanted.map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
-            for (key, found) in try lookup.objects(with: wanted.map(\.1), of: rule) {
+            // Several names may have one key: `Tag/=1` and `Tag/=01` of a number.
+            let names = Dictionary(grouping: wanted, by: \.1)
+            for (key, found) in try lookup.objects(with: Array(names.keys), of: rule) where found.count == 1 {
                 // A key that several objects have is ambiguous and matches none.
-                if found.count == 1, let name = names[key] { objects[name] = found[0] }
+                for (name, _) in names[key] ?? [] { objects[name] = found[0] }
             }
         }
         for subject in subjects where objects[subject.id] == nil { missing.insert(subject.id) }
@@ -115,9 +116,14 @@ struct DeltaTargets {
     private func identityKey(
         _ id: RecordID, in entity: EntityImport, generation: Int
     ) throws -> (IdentityRule, IdentityKey)? {
-        guard let rule = entity.rules.first, let values = id.keyValues else { return nil }
+        // The id contains the entity of its key, which may be a subentity of a relationship's destination, or its superentity.
+        let named = id.entity.flatMap { model.entity($0) } ?? entity
+        let owner = named.isKind(of: entity) || entity.isKind(of: named) ? named : entity
+        guard let rule = owner.rules.first(where: { $0.entity == owner.name }) ?? owner.rules.first,
+            let values = id.keyValues
+        else { return nil }
         var rest = ArraySlice(values)
-        guard let key = try identityKey(&rest, rule, entity, generation: generation), rest.isEmpty else { return nil }
+        guard let key = try identityKey(&rest, rule, owner, generation: generation), rest.isEmpty else { return nil }
         return (rule, key)
     }
 
