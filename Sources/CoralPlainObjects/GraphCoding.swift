@@ -89,8 +89,8 @@ public struct GraphDecoder {
         options.userInfo[.embeddedObjects] = EmbeddedObjects(objects)
         options.userInfo[.managedObjectContext] = context
         let reading = PlainReading(options)
-        let decoded = try reading.value(type, from: value, at: PlainPath())
+        let decoded = try reading.deferred(type, from: value, at: PlainPath())
         reading.finish()
-        return decoded
+        return decoded()
     }
 }

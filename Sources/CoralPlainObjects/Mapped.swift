@@ -65,6 +65,7 @@ public struct MappedProperty {
         self.name = name
         self.mapping = mapping
         isDate = Value.self is any PlainDateHolder.Type
+        let hashesObjects = (Value.self as? any PlainCollection.Type)?.hashesObjects ?? false
         value = { object in (object as? Root)?[keyPath: keyPath] as Any }
         read = { object, tree, reading, path in
             guard let root = object as? Root else {
@@ -86,6 +87,10 @@ public struct MappedProperty {
                     throw PlainObjectError(.wrongType, "Expected \(Value.self), found null.", at: path)
                 }
                 return
+            }
+            if hashesObjects {
+                let make = try reading.deferred(Value.self, from: tree, at: path)
+                return reading.assignDeferred { root[keyPath: keyPath] = make() }
             }
             let value = try reading.value(Value.self, from: tree, at: path)
             reading.assign { root[keyPath: keyPath] = value }

@@ -55,7 +55,7 @@ public struct PlainImporter {
 
     private func makeValue<Value: Decodable>(_ type: Value.Type, from source: Source) throws -> Value {
         let tree = try tree(source)
-        return try read { try $0.value(type, from: tree, at: PlainPath()) }
+        return try read { try $0.deferred(type, from: tree, at: PlainPath()) }
     }
 
     // MARK: - Mapped classes
@@ -82,13 +82,13 @@ public struct PlainImporter {
     ///     let people = try PlainImporter().make([Person].self, from: json)
     public func make<Object: Mapped>(_ type: [Object].Type, from data: Data) throws -> [Object] {
         let tree = try tree(.data(data))
-        return try read { try $0.value(type, from: tree, at: PlainPath()) }
+        return try read { try $0.deferred(type, from: tree, at: PlainPath()) }
     }
 
     /// Creates instances of a mapped class from dictionaries.
     public func make<Object: Mapped>(_ type: [Object].Type, from dictionaries: [[String: Any]]) throws -> [Object] {
         let tree = try tree(.object(dictionaries))
-        return try read { try $0.value(type, from: tree, at: PlainPath()) }
+        return try read { try $0.deferred(type, from: tree, at: PlainPath()) }
     }
 
     /// Updates an existing instance. Objects in its properties are updated too; collections are replaced.
@@ -105,16 +105,20 @@ public struct PlainImporter {
 
     private func fill(_ object: some Mapped, from source: Source, isNew: Bool = false) throws {
         let tree = try tree(source)
-        try read { try $0.fill(object, from: tree, isNew: isNew, at: PlainPath()) }
+        try read {
+            try $0.fill(object, from: tree, isNew: isNew, at: PlainPath())
+            return {}
+        }
     }
 
     // MARK: - Reading
 
-    private func read<Value>(_ body: (PlainReading) throws -> Value) throws -> Value {
+    /// The value that the body's function returns when all properties are assigned.
+    private func read<Value>(_ body: (PlainReading) throws -> () -> Value) throws -> Value {
         let reading = PlainReading(options)
         let value = try body(reading)
         reading.finish()
-        return value
+        return value()
     }
 
     private func tree(_ source: Source) throws -> ReadableValue {

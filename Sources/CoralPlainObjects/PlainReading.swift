@@ -13,6 +13,8 @@ final class PlainReading {
     private var objects: [String: AnyObject] = [:]
     /// Assignments that are made after the whole document was read without an error.
     private var assignments: [() -> Void] = []
+    /// Those of collections that hash objects, which follow the others.
+    private var deferredAssignments: [() -> Void] = []
 
     init(_ options: PlainImportOptions) {
         self.options = options
@@ -40,6 +42,20 @@ final class PlainReading {
             throw PlainObjectError(.wrongType, "The value is not a valid \(type).", at: path)
         }
         return value
+    }
+
+    /// Reads a value, and returns a function that returns it. A collection that hashes objects is made by the function, which
+    /// is called after the objects' properties are assigned. Throws as `value` does.
+    func deferred<Value>(_ type: Value.Type, from tree: ReadableValue, at path: PlainPath) throws -> () -> Value {
+        guard let collection = type as? any PlainCollection.Type, collection.hashesObjects else {
+            let value = try value(type, from: tree, at: path)
+            return { value }
+        }
+        func read<Collection: PlainCollection>(_ type: Collection.Type) throws -> Any {
+            try type.deferred(from: tree, self, at: path) as () -> Collection
+        }
+        guard let make = try read(collection) as? () -> Value else { throw wrongType(tree, type, at: path) }
+        return make
     }
 
     private func raw<Raw: RawRepresentable>(
@@ -83,10 +99,13 @@ final class PlainReading {
     /// Sets a property at the end of the reading, so that an error leaves objects unchanged.
     func assign(_ assignment: @escaping () -> Void) { assignments.append(assignment) }
 
+    /// Sets a property to a collection that hashes objects, after all other properties are set.
+    func assignDeferred(_ assignment: @escaping () -> Void) { deferredAssignments.append(assignment) }
+
     /// Makes all assignments.
     func finish() {
-        for assignment in assignments { assignment() }
-        assignments = []
+        for assignment in assignments + deferredAssignments { assignment() }
+        (assignments, deferredAssignments) = ([], [])
     }
 
     /// Creates an instance of a class, or returns the one to which a reference refers.

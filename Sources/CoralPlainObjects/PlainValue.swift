@@ -142,50 +142,109 @@ extension URL: ScalarValue {
 
 // MARK: - Collections
 
-extension Optional: PlainValue, PlainOptional {
-    static func make(from tree: ReadableValue, _ reading: PlainReading, at path: PlainPath) throws -> Self {
-        tree == .value(.null) ? nil : .some(try reading.value(Wrapped.self, from: tree, at: path))
+/// A collection, which may hash `Mapped` objects: their hashes are known only when their properties are assigned.
+protocol PlainCollection: PlainValue {
+    /// Whether it contains `Mapped` objects, itself or in other collections.
+    static var containsObjects: Bool { get }
+    /// Whether it hashes objects, itself or in other collections.
+    static var hashesObjects: Bool { get }
+    /// Reads the elements, and returns a function that makes the collection after the objects' properties are assigned.
+    static func deferred(from tree: ReadableValue, _ reading: PlainReading, at path: PlainPath) throws -> () -> Self
+}
+
+extension PlainCollection {
+    fileprivate static func containsObjects(_ type: Any.Type) -> Bool {
+        type is any Mapped.Type || (type as? any PlainCollection.Type)?.containsObjects ?? false
+    }
+
+    fileprivate static func hashesObjects(_ type: Any.Type) -> Bool {
+        (type as? any PlainCollection.Type)?.hashesObjects ?? false
     }
 }
 
-extension Array: PlainValue {
+extension Optional: PlainValue, PlainCollection, PlainOptional {
+    static var containsObjects: Bool { containsObjects(Wrapped.self) }
+    static var hashesObjects: Bool { hashesObjects(Wrapped.self) }
+
+    static func make(from tree: ReadableValue, _ reading: PlainReading, at path: PlainPath) throws -> Self {
+        tree == .value(.null) ? nil : .some(try reading.value(Wrapped.self, from: tree, at: path))
+    }
+
+    static func deferred(from tree: ReadableValue, _ reading: PlainReading, at path: PlainPath) throws -> () -> Self {
+        if tree == .value(.null) { return { nil } }
+        let wrapped = try reading.deferred(Wrapped.self, from: tree, at: path)
+        return { .some(wrapped()) }
+    }
+}
+
+extension Array: PlainValue, PlainCollection {
+    static var containsObjects: Bool { containsObjects(Element.self) }
+    static var hashesObjects: Bool { hashesObjects(Element.self) }
+
     static func make(from tree: ReadableValue, _ reading: PlainReading, at path: PlainPath) throws -> Self {
         guard case .array(let values) = tree else { throw reading.wrongType(tree, Self.self, at: path) }
         return try values.enumerated().map { try reading.value(Element.self, from: $1, at: path + $0) }
     }
+
+    static func deferred(from tree: ReadableValue, _ reading: PlainReading, at path: PlainPath) throws -> () -> Self {
+        guard case .array(let values) = tree else { throw reading.wrongType(tree, Self.self, at: path) }
+        let elements = try values.enumerated().map { try reading.deferred(Element.self, from: $1, at: path + $0) }
+        return { elements.map { $0() } }
+    }
 }
 
-extension Set: PlainValue {
+extension Set: PlainValue, PlainCollection {
+    static var containsObjects: Bool { containsObjects(Element.self) }
+    static var hashesObjects: Bool { containsObjects }
+
     static func make(from tree: ReadableValue, _ reading: PlainReading, at path: PlainPath) throws -> Self {
         Set(try Array<Element>.make(from: tree, reading, at: path))
     }
+
+    static func deferred(from tree: ReadableValue, _ reading: PlainReading, at path: PlainPath) throws -> () -> Self {
+        let elements = try Array<Element>.deferred(from: tree, reading, at: path)
+        return { Set(elements()) }
+    }
 }
 
-extension Dictionary: PlainValue {
+extension Dictionary: PlainValue, PlainCollection {
+    static var containsObjects: Bool { containsObjects(Key.self) || containsObjects(Value.self) }
+    static var hashesObjects: Bool { containsObjects(Key.self) || hashesObjects(Value.self) }
+
     static func make(from tree: ReadableValue, _ reading: PlainReading, at path: PlainPath) throws -> Self {
-        if Key.self != String.self, Key.self != Int.self, case .array(let values) = tree {
-            return try make(fromPairs: values, tree, reading, at: path)
-        }
-        guard case .dictionary(let members) = tree else { throw reading.wrongType(tree, Self.self, at: path) }
-        var result = Self(minimumCapacity: members.count)
-        for member in members {
-            let name = TreeDocument.unescapedKey(member.name)
-            let key = try reading.value(Key.self, from: .value(.string(name)), at: path + name)
-            result[key] = try reading.value(Value.self, from: member.value, at: path + name)
+        var result = Self()
+        try forEachEntry(of: tree, reading, at: path) { key, keyPath, value, valuePath in
+            let key = try reading.value(Key.self, from: key, at: keyPath)
+            result[key] = try reading.value(Value.self, from: value, at: valuePath)
         }
         return result
     }
 
-    /// `Dictionary.encode(to:)` writes keys that are neither text nor integers in an array, each before its value.
-    private static func make(
-        fromPairs values: [ReadableValue], _ tree: ReadableValue, _ reading: PlainReading, at path: PlainPath
-    ) throws -> Self {
-        guard values.count.isMultiple(of: 2) else { throw reading.wrongType(tree, Self.self, at: path) }
-        var result = Self(minimumCapacity: values.count / 2)
-        for index in stride(from: 0, to: values.count, by: 2) {
-            let key = try reading.value(Key.self, from: values[index], at: path + index)
-            result[key] = try reading.value(Value.self, from: values[index + 1], at: path + (index + 1))
+    static func deferred(from tree: ReadableValue, _ reading: PlainReading, at path: PlainPath) throws -> () -> Self {
+        var entries: [(key: () -> Key, value: () -> Value)] = []
+        try forEachEntry(of: tree, reading, at: path) { key, keyPath, value, valuePath in
+            let key = try reading.deferred(Key.self, from: key, at: keyPath)
+            entries.append((key, try reading.deferred(Value.self, from: value, at: valuePath)))
         }
-        return result
+        return { [entries] in Self(entries.map { ($0.key(), $0.value()) }, uniquingKeysWith: { $1 }) }
+    }
+
+    /// `Dictionary.encode(to:)` writes keys that are neither text nor integers in an array, each before its value.
+    private static func forEachEntry(
+        of tree: ReadableValue, _ reading: PlainReading, at path: PlainPath,
+        _ body: (ReadableValue, PlainPath, ReadableValue, PlainPath) throws -> Void
+    ) throws {
+        if Key.self != String.self, Key.self != Int.self, case .array(let values) = tree {
+            guard values.count.isMultiple(of: 2) else { throw reading.wrongType(tree, Self.self, at: path) }
+            for index in stride(from: 0, to: values.count, by: 2) {
+                try body(values[index], path + index, values[index + 1], path + (index + 1))
+            }
+            return
+        }
+        guard case .dictionary(let members) = tree else { throw reading.wrongType(tree, Self.self, at: path) }
+        for member in members {
+            let name = TreeDocument.unescapedKey(member.name)
+            try body(.value(.string(name)), path + name, member.value, path + name)
+        }
     }
 }

@@ -11,6 +11,8 @@ struct PlainWriting {
     private var met: [ObjectIdentifier: AnyObject] = [:]
     private var shared: Set<ObjectIdentifier> = []
     private var numbers: [ObjectIdentifier: Int] = [:]
+    /// Whether trees are written without ids, to order the elements of a set.
+    private var isOrdering = false
 
     private init(style: PlainStyle) { self.style = style }
 
@@ -71,7 +73,9 @@ struct PlainWriting {
                 at: PlainPath(Array(path.keys.prefix(8))))
         }
         var members: [ReadableValue.Member] = []
-        if let identifier = PlainWriting.instance(value).map(ObjectIdentifier.init), shared.contains(identifier) {
+        if !isOrdering, let identifier = PlainWriting.instance(value).map(ObjectIdentifier.init),
+            shared.contains(identifier)
+        {
             if let number = numbers[identifier] {
                 return .dictionary([.init(name: PlainMember.reference, value: .value(.integer(Int64(number))))])
             }
@@ -84,22 +88,26 @@ struct PlainWriting {
         case .scalar(let value): return style.scalar(value)
         case .tree(let tree): return tree
         case .elements(let values, let isOrdered):
+            // The order of a set is not deterministic, so its trees are sorted. Ids are numbered in the order of the document, so
+            // where there are some, the elements are sorted before.
+            let isSorted = isOrdered || isOrdering || shared.isEmpty
+            let values = isSorted ? values : try sorted(values, level: level + 1, at: path)
             var trees: [ReadableValue] = []
             for (index, value) in values.enumerated() {
-                trees.append(try tree(value, level: level + 1, at: path + index) ?? .value(.null))
+                trees.append(try part(value, level: level + 1, at: path + index) ?? .value(.null))
             }
-            // The order of a set is not deterministic, so its trees are sorted.
-            return .array(isOrdered ? trees : trees.map { ("\($0)", $0) }.sorted { $0.0 < $1.0 }.map(\.1))
+            guard !isOrdered, isSorted else { return .array(trees) }
+            return .array(trees.map { ("\($0)", $0) }.sorted { $0.0 < $1.0 }.map(\.1))
         case .members(let parts):
             for (key, value) in parts {
-                guard let tree = try tree(value, level: level + 1, at: path + key) else { continue }
+                guard let tree = try part(value, level: level + 1, at: path + key) else { continue }
                 members.append(.init(name: TreeDocument.escapedKey(style.key(key)), value: tree))
             }
             return .dictionary(members)
         case .entries(let entries):
             // The keys of a dictionary are data, not names of properties.
             for (key, value) in entries {
-                guard let tree = try tree(value, level: level + 1, at: path + key) else { continue }
+                guard let tree = try part(value, level: level + 1, at: path + key) else { continue }
                 members.append(.init(name: TreeDocument.escapedKey(key), value: tree))
             }
             return .dictionary(members)
@@ -115,11 +123,41 @@ struct PlainWriting {
         }
     }
 
+    /// The elements of a set in the order of their trees without ids. Elements that differ only in what shared objects refer to
+    /// have any order.
+    private func sorted(_ elements: [Any], level: Int, at path: PlainPath) throws -> [Any] {
+        var ordering = self
+        ordering.isOrdering = true
+        return try elements.enumerated()
+            .map { ("\(try ordering.tree($1, level: level, at: path + $0) ?? .value(.null))", $1) }
+            .sorted { $0.0 < $1.0 }.map(\.1)
+    }
+
+    /// The tree of a part. To order a set, a shared object in an element is written with its scalars only, so that a cycle
+    /// ends and nothing is written many times.
+    private mutating func part(_ value: Any, level: Int, at path: PlainPath) throws -> ReadableValue? {
+        guard isOrdering, let object = PlainWriting.instance(value), shared.contains(ObjectIdentifier(object)) else {
+            return try tree(value, level: level, at: path)
+        }
+        let parts: [(key: String, value: Any)] =
+            switch try PlainParts(value) {
+            case .members(let members), .entries(let members): members.map { ($0.key, $0.value) }
+            case .properties(let object, let properties):
+                properties.filter(\.mapping.direction.isWritten).map { ($0.name, $0.value(object)) }
+            case .elements, .scalar, .tree, .nothing: []
+            }
+        return .dictionary(
+            try parts.compactMap { key, value in
+                guard case .scalar(let scalar) = try PlainParts(value) else { return nil }
+                return .init(name: key, value: style.scalar(scalar))
+            })
+    }
+
     /// A property's value. Its mapping writes dates.
     private mutating func valueTree(
         of property: MappedProperty, _ object: any Mapped, level: Int, at path: PlainPath
     ) throws -> ReadableValue? {
-        guard property.isDate else { return try tree(property.value(object), level: level, at: path) }
+        guard property.isDate else { return try part(property.value(object), level: level, at: path) }
         return try PlainWriting.tree(property.value(object))
     }
 }
