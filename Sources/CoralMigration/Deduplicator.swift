@@ -33,7 +33,9 @@ public struct Deduplicator {
 
     /// The plan of the changes. Nothing is changed until the plan is applied.
     ///
-    /// Cost: all objects of the entities are loaded. `progress` counts keys. Throws `ImportError` if the identity
+    /// Cost: all objects of the entities are loaded; if keys refer to each other in a cycle, such as that of a tree's nodes by
+    /// their parents, they are compared again until no more are found: at most once for each level of the tree. `progress`
+    /// counts keys. Throws `ImportError` if the identity
     /// does not fit the model, `CocoaError.userCancelled`, and the errors of fetching.
     public func plan(progress: Progress? = nil) throws -> DeduplicationPlan {
         guard let model = ImportSession.coordinator(of: context)?.managedObjectModel else {
@@ -44,7 +46,7 @@ public struct Deduplicator {
             throw ImportError(.misuse, "The model has no entity \"\(name)\".\(advice)", entity: name)
         }
         let rules = try IdentityRules(model, identity: identity)
-        var pending: [(entity: NSEntityDescription, rule: IdentityRule)] = []
+        var pending: [Key] = []
         var met: Set<IdentityRule> = []
         for entity in model.sortedEntities where entities?.contains(entity.name ?? "") ?? true {
             for rule in rules.rules(of: entity) where met.insert(rule).inserted {
@@ -53,16 +55,55 @@ public struct Deduplicator {
             }
         }
         var groups: [DeduplicationPlan.Group] = []
-        // Entities with relationships in their key come last, because the related objects must be merged before.
         var replaced: [NSManagedObjectID: NSManagedObject] = [:]
+        let order = Self.order(of: pending)
         progress?.begin(pending.count)
         try context.readingOneState {
-            for (entity, rule) in pending.sorted(by: { $0.rule.relationships.count < $1.rule.relationships.count }) {
+            for (entity, rule) in order.keys {
                 groups += try self.groups(of: entity, rule, &replaced, progress)
                 progress?.completedUnitCount += 1
             }
+            // Where keys refer to each other in a cycle, merged objects may give others equal keys.
+            var found = order.hasCycle ? groups.count : 0
+            while found > 0 {
+                let before = groups.count
+                for (entity, rule) in order.keys { groups += try self.groups(of: entity, rule, &replaced, progress) }
+                found = groups.count - before
+            }
         }
         return DeduplicationPlan(context: context, groups: groups, fillsValues: fillsValues)
+    }
+
+    private typealias Key = (entity: NSEntityDescription, rule: IdentityRule)
+
+    /// The keys in an order in which each comes after those of the objects that its relationships lead to, because these must be
+    /// merged before; and whether some refer to each other in a cycle, so that no such order exists.
+    private static func order(of keys: [Key]) -> (keys: [Key], hasCycle: Bool) {
+        enum State { case isVisited, isDone }
+        var states: [Int: State] = [:]
+        var order: [Key] = []
+        var hasCycle = false
+        func visit(_ index: Int) {
+            switch states[index] {
+            case .isDone: return
+            case .isVisited: return hasCycle = true
+            case nil: break
+            }
+            states[index] = .isVisited
+            let destinations = keys[index].rule.relationships.compactMap {
+                keys[index].entity.relationshipsByName[$0]?.destinationEntity
+            }
+            for (other, key) in keys.enumerated()
+            where destinations.contains(where: { $0.isKindOf(entity: key.entity) || key.entity.isKindOf(entity: $0) }) {
+                visit(other)
+            }
+            states[index] = .isDone
+            order.append(keys[index])
+        }
+        for index in keys.indices.sorted(by: {
+            (keys[$0].rule.relationships.count, $0) < (keys[$1].rule.relationships.count, $1)
+        }) { visit(index) }
+        return (order, hasCycle)
     }
 
     private func groups(

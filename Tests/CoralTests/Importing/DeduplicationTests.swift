@@ -166,4 +166,68 @@ struct DeduplicationTests {
         #expect(try shop.objects("Customer", sortedBy: "code").count == 1)
         #expect(try shop.texts("Visit", "day") == ["Monday"])
     }
+
+    /// The key of a line has one relationship, and that of its order two, to parties and regions.
+    @Test func `objects that a key leads to are merged before, however many relationships their own key has`() throws {
+        func entity(_ name: String, _ attribute: String, key: String) -> NSEntityDescription {
+            let entity = WebModel.entity(name, [(attribute, .stringAttributeType)])
+            entity.userInfo = ["coral.identity": key]
+            return entity
+        }
+        let (customer, region) = (entity("Customer", "code", key: "code"), entity("Region", "code", key: "code"))
+        let order = entity("Order", "number", key: "customer, region, number")
+        let line = entity("Line", "position", key: "order, position")
+        WebModel.relate(customer, "orders", .toMany(ordered: false), order, "customer", .toOne)
+        WebModel.relate(region, "orders", .toMany(ordered: false), order, "region", .toOne)
+        WebModel.relate(order, "lines", .toMany(ordered: false), line, "order", .toOne)
+        let model = NSManagedObjectModel()
+        model.entities = [customer, region, order, line]
+        let shop = try Shop(model)
+        try shop.context.performAndWait {
+            for _ in 0..<2 {
+                let customer = shop.context.insert("Customer", ["code": "c"])
+                let region = shop.context.insert("Region", ["code": "r"])
+                let order = shop.context.insert("Order", ["number": "1", "customer": customer, "region": region])
+                for position in ["1", "2"] { shop.context.insert("Line", ["position": position, "order": order]) }
+            }
+            try shop.context.save()
+            let plan = try Deduplicator(shop.context).plan()
+            #expect(plan.groups.map(\.entity) == ["Customer", "Region", "Order", "Line", "Line"])
+            try plan.apply()
+            try shop.context.save()
+            #expect(try Deduplicator(shop.context).plan().groups.isEmpty)
+        }
+        #expect(try shop.texts("Line", "position") == ["1", "2"])
+        #expect(try shop.objects("Order", sortedBy: "number").count == 1)
+    }
+
+    /// Two copies of a chain of pages: only their roots have equal codes, and each page is known by its parent.
+    @Test func `equal trees are merged at every level`() throws {
+        let item = WebModel.entity("Item", [("code", .stringAttributeType)])
+        item.userInfo = ["coral.identity": "code"]
+        let page = WebModel.entity("Page", [("name", .stringAttributeType)])
+        page.userInfo = ["coral.identity": "parent, name"]
+        item.subentities = [page]
+        WebModel.relate(page, "children", .toMany(ordered: false), page, "parent", .toOne)
+        let model = NSManagedObjectModel()
+        model.entities = [item, page]
+        let shop = try Shop(model)
+        try shop.context.performAndWait {
+            for _ in 0..<2 {
+                var parent = shop.context.insert("Page", ["code": "root", "name": "0"])
+                for level in 1...5 { parent = shop.context.insert("Page", ["name": "\(level)", "parent": parent]) }
+            }
+            try shop.context.save()
+            let plan = try Deduplicator(shop.context).plan()
+            #expect(plan.summary == "6 keys, 6 duplicates")
+            try plan.apply()
+            try shop.context.save()
+            #expect(try Deduplicator(shop.context).plan().groups.isEmpty)
+        }
+        let pages = try shop.objects("Page", sortedBy: "name")
+        #expect(pages.map { $0.value(forKey: "name") as? String } == ["0", "1", "2", "3", "4", "5"])
+        for (parent, child) in zip(pages, pages.dropFirst()) {
+            #expect(child.value(forKey: "parent") as? NSManagedObject === parent)
+        }
+    }
 }
