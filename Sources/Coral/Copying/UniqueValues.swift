@@ -10,12 +10,43 @@ final class UniqueValues {
     private let schema: GraphSchema
     private let graph: CopyGraph
     private let links: CopyLinks
-    /// The last number assigned for an attribute of a constraint.
-    private var lastNumbers: [UniquenessConstraint: Int64] = [:]
-    /// The keys of copies that are not created yet, or were created in this run.
-    private var own: [UniquenessConstraint: Set<Key>] = [:]
+    private var known: [UniquenessConstraint: KnownKeys] = [:]
 
     typealias Key = [GraphValue]
+
+    /// What is known of a constraint's keys in this run.
+    private struct KnownKeys {
+        /// The keys of copies that are not created yet, or were created in this run.
+        private(set) var own: Set<Key> = []
+        /// The largest whole number at each position of a key: of `own`, and of all objects once they were asked for.
+        private var largest: [Int: Int64] = [:]
+        private var fetched: Set<Int> = []
+
+        /// Adds a key of a copy. False if another copy has it.
+        mutating func insert(_ key: Key) -> Bool {
+            guard own.insert(key).inserted else { return false }
+            for (position, part) in key.enumerated() {
+                if case .integer(let number) = part { add(number, at: position) }
+            }
+            return true
+        }
+
+        private mutating func add(_ number: Int64, at position: Int) {
+            largest[position] = max(largest[position] ?? number, number)
+        }
+
+        /// The largest number at a position; 0 if there is no positive one. `stored` is called once for each position.
+        mutating func largest(at position: Int, stored: () throws -> Int64?) rethrows -> Int64 {
+            if !fetched.contains(position) {
+                if let number = try stored() { add(number, at: position) }
+                fetched.insert(position)
+            }
+            return max(largest[position] ?? 0, 0)
+        }
+
+        /// Notes a number that a copy gets.
+        mutating func assign(_ number: Int64, at position: Int) { add(number, at: position) }
+    }
 
     init(
         context: NSManagedObjectContext, model: NSManagedObjectModel, rules: CopyRules, graph: CopyGraph,
@@ -55,11 +86,8 @@ final class UniqueValues {
         let existing = try existing(keyed.map(\.0), constraint)
         var clashing: [Candidate] = []
         for (draft, key) in keyed {
-            if existing.contains(key) || own[constraint, default: []].contains(key) {
-                if let candidate = try candidate(for: draft, constraint) { clashing.append(candidate) }
-            } else {
-                own[constraint, default: []].insert(key)
-            }
+            if !existing.contains(key), known[constraint, default: KnownKeys()].insert(key) { continue }
+            if let candidate = try candidate(for: draft, constraint) { clashing.append(candidate) }
         }
         try makeUnique(clashing, constraint)
     }
@@ -86,12 +114,12 @@ final class UniqueValues {
         }
         if let part = parts.last(where: { $0.attributeType == .UUIDAttributeType }) {
             draft.set(UUID(), for: part.name)
-            if let key = key(of: draft, constraint) { own[constraint, default: []].insert(key) }
+            note(draft, constraint)
             return nil
         }
         if countsUpNumbers, let part = parts.last(where: \.isWholeNumber) {
             draft.set(NSNumber(value: try nextNumber(part, constraint, draft, at: place)), for: part.name)
-            if let key = key(of: draft, constraint) { own[constraint, default: []].insert(key) }
+            note(draft, constraint)
             return nil
         }
         guard let part = parts.last(where: { $0.attributeType == .stringAttributeType }),
@@ -104,28 +132,28 @@ final class UniqueValues {
         return Candidate(draft: draft, attribute: part.name, stem: UniqueValues.stem(of: text, suffix))
     }
 
-    /// The number after the largest one of all objects, saved and unsaved.
+    /// Notes the key of a copy with a new UUID or number.
+    private func note(_ draft: CopyDraft, _ constraint: UniquenessConstraint) {
+        if let key = key(of: draft, constraint) { _ = known[constraint, default: KnownKeys()].insert(key) }
+    }
+
+    /// The number after the largest one of all objects, saved and unsaved, and of all copies of this run.
     private func nextNumber(
         _ attribute: NSAttributeDescription, _ constraint: UniquenessConstraint, _ draft: CopyDraft, at place: String
     ) throws -> Int64 {
-        var last = lastNumbers[constraint]
-        if last == nil {
+        guard let position = constraint.properties.firstIndex(of: attribute.name) else {
+            throw notUnique(draft, place, "")
+        }
+        let highest = try known[constraint, default: KnownKeys()].largest(at: position) {
             let request = NSFetchRequest<NSManagedObject>(entityName: constraint.entity)
             request.sortDescriptors = [NSSortDescriptor(key: attribute.name, ascending: false)]
             request.fetchLimit = 1
-            last = (try context.fetch(request).first?.value(forKey: attribute.name) as? NSNumber)?.int64Value
+            return (try context.fetch(request).first?.value(forKey: attribute.name) as? NSNumber)?.int64Value
         }
-        let own = self.own[constraint, default: []].compactMap { key -> Int64? in
-            guard let position = constraint.properties.firstIndex(of: attribute.name),
-                case .integer(let number) = key[position]
-            else { return nil }
-            return number
-        }.max()
-        let highest = max(last ?? 0, lastNumbers[constraint] == nil ? own ?? 0 : 0)
         guard highest < attribute.largestNumber else {
             throw notUnique(draft, place, " There is no larger number.")
         }
-        lastNumbers[constraint] = highest + 1
+        known[constraint, default: KnownKeys()].assign(highest + 1, at: position)
         return highest + 1
     }
 
@@ -146,7 +174,7 @@ final class UniqueValues {
                     let number = candidate.number == 1 ? "" : " \(candidate.number)"
                     candidate.draft.set(candidate.stem + suffix + number, for: candidate.attribute)
                     guard let key = key(of: candidate.draft, constraint) else { break }
-                    if taken.contains(key) || !own[constraint, default: []].insert(key).inserted { continue }
+                    if taken.contains(key) || !known[constraint, default: KnownKeys()].insert(key) { continue }
                     proposed.append((candidate, key))
                     break
                 }

@@ -108,6 +108,29 @@ import Testing
         }
     }
 
+    @Test func `a counted number is not one that another copy has`() throws {
+        let ticket = WebModel.entity("Ticket", [("number", .integer16AttributeType)])
+        ticket.uniquenessConstraints = [["number"]]
+        let model = NSManagedObjectModel()
+        model.entities = [ticket]
+        let (source, target) = (try makeContext(model), try makeContext(model))
+        func insert(_ numbers: [Int], _ context: NSManagedObjectContext) throws -> [NSManagedObject] {
+            try context.performAndWait {
+                let tickets = numbers.map { context.insert("Ticket", ["number": $0]) }
+                try context.save()
+                return tickets
+            }
+        }
+        _ = try insert([5, 6, 10], target)
+        let tickets = try insert([5, 12, 6, 14], source)
+        var rules = CopyRules()
+        rules.countsUpNumbers = true
+        let copies = try GraphCopier(rules: rules, saves: true).copy(tickets, into: target)
+        target.performAndWait {
+            #expect(copies.roots.map { $0.value(forKey: "number") as? Int } == [11, 12, 13, 14])
+        }
+    }
+
     @Test func `a value is taken from an ancestor at any distance`() throws {
         let folder = WebModel.entity("Folder", [("project", .stringAttributeType)])
         let page = WebModel.entity("Page", [("name", .stringAttributeType)])
