@@ -29,7 +29,8 @@ import Testing
         let ann = context.insert("Person", ["name": "ann"])
         let employee = context.insert("Employee", ["name": "bob", "office": "ann"])
         let task = context.insert(
-            "Task", ["title": "t", "assignee": ann, "watchers": NSOrderedSet(object: ann), "helpers": NSSet(object: ann)])
+            "Task",
+            ["title": "t", "assignee": ann, "watchers": NSOrderedSet(object: ann), "helpers": NSSet(object: ann)])
         try context.save()
         return (task, ann, employee)
     }

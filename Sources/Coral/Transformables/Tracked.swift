@@ -176,7 +176,7 @@ public struct TrackedAttribute<Value> {
     }
 }
 
-/// Equality of two values of an attribute, as they are stored: canonically equivalent texts differ, and so do -0.0 and 0.0.
+/// Equality of two values of an attribute, as they are stored: canonically equivalent texts differ, as well as -0.0 and 0.0.
 package enum TransformableEquality {
     package static func areSame(_ left: Any?, _ right: Any?) -> Bool {
         guard let left, let right else { return left == nil && right == nil }

@@ -93,7 +93,8 @@ private final class Reports: @unchecked Sendable {  // because of its lock
         }
         let many = (0..<100).map { "\($0)" }
         let same: [(Any?, Any?)] = [
-            (nil, nil), (Set(many), Set(many.reversed())), (Point(), Point()), (Data([1]), Data([1])), (Int64.max, Int64.max),
+            (nil, nil), (Set(many), Set(many.reversed())), (Point(), Point()), (Data([1]), Data([1])),
+            (Int64.max, Int64.max),
             (["a": 1, "b": ["c"]] as [String: Any], ["b": ["c"], "a": 1] as [String: Any]),
             (["\u{e9}"] as NSArray, ["\u{e9}"] as NSArray),
         ]
