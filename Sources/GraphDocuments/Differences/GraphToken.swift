@@ -133,17 +133,17 @@ extension GraphToken.Records: Codable {
 
     /// A record whose id is canonically equivalent to another one, which is the same key of a dictionary.
     private struct EquivalentRecord: Codable {
-        let id: String
+        /// In UTF-8, because a property list takes equivalent texts for one and the same.
+        let id: Data
         let prints: Data
     }
 
     init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         properties = try container.decode([String].self, forKey: .properties)
-        var all = try container.decode([String: Data].self, forKey: .records).map {
-            EquivalentRecord(id: $0, prints: $1)
-        }
-        all += try container.decodeIfPresent([EquivalentRecord].self, forKey: .equivalent) ?? []
+        var all = try container.decode([String: Data].self, forKey: .records).map { (id: $0, prints: $1) }
+        all += (try container.decodeIfPresent([EquivalentRecord].self, forKey: .equivalent) ?? [])
+            .map { (String(decoding: $0.id, as: UTF8.self), $0.prints) }
         for record in all {
             guard record.prints.count.isMultiple(of: 8), record.prints.count / 8 <= properties.count else {
                 throw DecodingError.dataCorruptedError(
@@ -171,16 +171,16 @@ extension GraphToken.Records: Codable {
             // The first of them by UTF-8 is in the dictionary, in whatever order they are met.
             let other = records[known]
             guard id.precedes(RecordID(other.key)) else {
-                equivalent.append(EquivalentRecord(id: id.text, prints: data))
+                equivalent.append(EquivalentRecord(id: Data(id.text.utf8), prints: data))
                 continue
             }
-            equivalent.append(EquivalentRecord(id: other.key, prints: other.value))
+            equivalent.append(EquivalentRecord(id: Data(other.key.utf8), prints: other.value))
             records.remove(at: known)
             records[id.text] = data
         }
         try container.encode(records, forKey: .records)
         if !equivalent.isEmpty {
-            try container.encode(equivalent.sorted { $0.id.precedesByUTF8($1.id) }, forKey: .equivalent)
+            try container.encode(equivalent.sorted { $0.id.lexicographicallyPrecedes($1.id) }, forKey: .equivalent)
         }
     }
 }
