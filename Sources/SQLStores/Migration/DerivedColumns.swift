@@ -26,13 +26,14 @@ struct DerivedColumns {
                 guard let column = pair.new.columns[slot],
                     let derivation = pair.new.entity.slots[slot].attribute?.derivation,
                     pair.sources[slot]?.column == nil || includesOthers && derivation != .now
+                        || !schema.keepsSources(of: derivation, in: pair)
                 else { return nil }
                 return Column(entity: pair.new, name: column.name, derivation: derivation)
             }
         }
     }
 
-    /// Computes attributes that are new or derived in another way.
+    /// Computes attributes that are new, or derived in another way or from other values.
     var statements: [SQLUpdate] {
         columns.compactMap { column in
             guard let value = value(of: column.derivation, in: column.entity) else { return nil }

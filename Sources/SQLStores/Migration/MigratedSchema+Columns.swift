@@ -63,6 +63,35 @@ extension MigratedSchema {
         after.derivationText != nil && before?.derivationText == after.derivationText
     }
 
+    /// Whether the values from which an attribute is derived are those of the same names in the old schema, unchanged. If they are
+    /// not, a derivation of the same text has another result.
+    func keepsSources(of derivation: Derivation, in pair: Pair) -> Bool {
+        switch derivation {
+        case .now: true
+        case .copy(let name), .canonical(let name), .uppercase(let name), .lowercase(let name):
+            keeps(attribute: name, in: pair)
+        case .count(let name): keeps(relationship: name, in: pair) != nil
+        case .sum(let name, let attribute), .related(let name, let attribute), .relatedText(_, let name, let attribute):
+            keeps(relationship: name, in: pair)?.allSatisfy { keeps(attribute: attribute, in: $0) } ?? false
+        }
+    }
+
+    private func keeps(attribute name: String, in pair: Pair) -> Bool {
+        // An attribute that is derived itself may be computed too.
+        guard let slot = pair.new.entity.slot(named: name), pair.attributes[name] == name,
+            pair.new.entity.slots[slot].attribute?.isDerived != true
+        else { return false }
+        return pair.sources[slot]?.isUnchanged ?? false
+    }
+
+    /// The pairs of the entities of a relationship's objects; nil if its links are not those of the same name.
+    private func keeps(relationship name: String, in pair: Pair) -> [Pair]? {
+        guard let relationship = new.relationship(named: name, of: pair.new), pair.relationships[name] == name,
+            !isMoved(relationship), let destination = relationship.destination
+        else { return nil }
+        return pairs(below: new.model.entities[destination])
+    }
+
     // MARK: - References
 
     /// The old column of a reference or of its position; null if its links are copied later.
