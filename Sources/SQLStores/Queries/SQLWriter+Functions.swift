@@ -111,7 +111,11 @@ extension SQLWriter {
         case "add:to:": return combined("+", kind)
         case "from:subtract:": return combined("-", kind)
         case "multiply:by:": return combined("*", kind)
-        case "divide:by:" where try isNotZero(arguments[1]): return combined("/", kind)
+        case "divide:by:" where try isNotZero(arguments[1]):
+            guard !areWhole else { return combined("/", kind) }
+            // SQLite stores a whole decimal or date as an integer, and the quotient of two integers is an integer.
+            let dividend: SQLFragment = "CAST(\(left.sql) AS DOUBLE PRECISION)"
+            return SQLValue(sql: "(\(dividend) / \(right.sql))", kind: kind, isNullable: isNullable)
         case "modulus:by:" where try areWhole && isNotZero(arguments[1]): return combined("%", kind)
         case "bitwiseAnd:with:" where areWhole: return combined("&", kind)
         case "bitwiseOr:with:" where areWhole: return combined("|", kind)
