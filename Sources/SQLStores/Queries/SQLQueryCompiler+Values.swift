@@ -57,6 +57,10 @@ extension SQLQueryCompiler {
             // In memory the first of equal dictionaries has its place in the order; SQL has no such rule.
             throw PredicateRefusal(.function, place: "an order by a column that is not fetched")
         }
+        if query.isDistinct, groups.contains(where: { group in !selected.contains { $0.text == group.text } }) {
+            // As above: groups are in the order of their values.
+            throw PredicateRefusal(.function, place: "distinct results of groups by a column that is not fetched")
+        }
         // Equal expressions with parameters of their own are different ones for a server.
         let repeated = groups + (query.isDistinct ? order : [])
         if dialect.numbersParameters, repeated.contains(where: { !$0.arguments.isEmpty }) {
