@@ -67,6 +67,29 @@ enum Order {
         self = left < right ? .ascending : left == right ? .same : left > right ? .descending : .unordered
     }
 
+    /// The order of two texts: that of their bytes in UTF-8, as databases compare them. `<` treats canonically equivalent texts as
+    /// equal.
+    init(ofBytes left: String, _ right: String) {
+        let difference = left.utf8.withContiguousStorageIfAvailable { left in
+            right.utf8.withContiguousStorageIfAvailable { Self.difference(left, $0) }
+        }
+        if let difference = difference ?? nil {
+            self.init(difference, 0)
+        } else if left.utf8.elementsEqual(right.utf8) {
+            self = .same
+        } else {
+            self = left.utf8.lexicographicallyPrecedes(right.utf8) ? .ascending : .descending
+        }
+    }
+
+    private static func difference(_ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>) -> Int {
+        if let one = left.baseAddress, let other = right.baseAddress {
+            let difference = memcmp(one, other, min(left.count, right.count))
+            if difference != 0 { return Int(difference) }
+        }
+        return left.count - right.count
+    }
+
     var reversed: Order {
         switch self {
         case .ascending: .descending
@@ -77,15 +100,20 @@ enum Order {
 }
 
 extension PredicateValue {
+    /// The value as databases tell it from others of its column: of a text, the bytes.
+    package var stored: PredicateValue {
+        if case .string(let text) = self { .data(Data(text.utf8)) } else { self }
+    }
+
     /// The order of two values of one kind, or of two numbers; nil when the kinds cannot be ordered.
     static func order(_ left: PredicateValue, _ right: PredicateValue) -> Order? {
         // As in ``==(_:_:)``.
         if case .integer(let left) = left, case .integer(let right) = right { return Order(left, right) }
-        if case .string(let left) = left, case .string(let right) = right { return Order(left, right) }
+        if case .string(let left) = left, case .string(let right) = right { return Order(ofBytes: left, right) }
         if case .date(let left) = left, case .date(let right) = right { return Order(left, right) }
         return switch (left, right) {
         case (.uuid(let left), .uuid(let right)): Order(left.uuidString, right.uuidString)
-        case (.url(let left), .url(let right)): Order(left.absoluteString, right.absoluteString)
+        case (.url(let left), .url(let right)): Order(ofBytes: left.absoluteString, right.absoluteString)
         case (.data(let left), .data(let right)):
             left == right ? .same : left.lexicographicallyPrecedes(right) ? .ascending : .descending
         case (.object, _), (.other, _): rank(left).flatMap { left in rank(right).map { Order(left, $0) } }

@@ -13,17 +13,17 @@ package enum SortComparison {
         case (.integer(let one), .integer(let two)): order(one, two)
         case (.date(let one), .date(let two)): order(one, two)
         case (.uuid(let one), .uuid(let two)): order(one.uuidString, two.uuidString)
-        case (.url(let one), .url(let two)): order(one.absoluteString, two.absoluteString)
+        case (.url(let one), .url(let two)): orderOfBytes(one.absoluteString, two.absoluteString)
         case (.data(let one), .data(let two)):
             one == two ? .orderedSame : one.lexicographicallyPrecedes(two) ? .orderedAscending : .orderedDescending
         default: one.isNumber && two.isNumber ? compareNumbers(one, two) : .orderedSame
         }
     }
 
-    /// The order of two strings. `compare:` compares Unicode scalars, as SQLite's default collation does.
+    /// The order of two strings. `compare:` compares the bytes in UTF-8, as SQLite's default collation does.
     package static func compareStrings(_ one: String, _ two: String, by name: String) -> ComparisonResult {
         // First, because it is the most frequent one.
-        if name == "compare:" { return order(one, two) }
+        if name == "compare:" { return orderOfBytes(one, two) }
         return ASCIIOrder.compare(one, two, by: name) ?? compareByFoundation(one, two, by: name)
     }
 
@@ -36,7 +36,15 @@ package enum SortComparison {
         case "localizedStandardCompare:":
             one.compare(
                 two, options: [.caseInsensitive, .numeric, .widthInsensitive, .forcedOrdering], locale: .current)
-        default: order(one, two)
+        default: orderOfBytes(one, two)
+        }
+    }
+
+    private static func orderOfBytes(_ one: String, _ two: String) -> ComparisonResult {
+        switch Order(ofBytes: one, two) {
+        case .ascending: .orderedAscending
+        case .descending: .orderedDescending
+        case .same, .unordered: .orderedSame
         }
     }
 

@@ -37,7 +37,7 @@ package struct ValueSelection {
         results = try sort(results)
         if query.isDistinct {
             var seen: Set<[PredicateValue]> = []
-            results = results.filter { seen.insert($0.values.map { PredicateValue($0) }).inserted }
+            results = results.filter { seen.insert($0.values.map { PredicateValue($0).stored }).inserted }
         }
         return selection.slice(results[...]).map(\.values)
     }
@@ -49,7 +49,7 @@ package struct ValueSelection {
         var groups: [(values: [Any?], rows: [RowSubject])] = []
         for row in rows {
             let values = try columns.map { try $0.value(of: [row]) }
-            let key = values.map { PredicateValue($0) }
+            let key = values.map { PredicateValue($0).stored }
             if let position = positions[key] {
                 groups[position].rows.append(row)
             } else {
