@@ -16,7 +16,8 @@ struct BatchRows {
         let reader = BatchValues(layout, of: store)
         let ignored = layout.slots.indices.filter { !layout.slots[$0].isAssignable }
         /// As in a save, values of derived and transient attributes are not written.
-        func row(_ values: ContiguousArray<Value>, _ slots: [Int]) -> Row {
+        func row(_ values: ContiguousArray<Value>, _ slots: [Int]) throws -> Row {
+            try reader.check(values, slots: slots, isNew: true)
             guard !ignored.isEmpty else { return (values, slots) }
             var values = values
             for slot in ignored { values[slot] = layout.initialValues[slot] }
@@ -25,7 +26,7 @@ struct BatchRows {
         func row(_ dictionary: [String: Any]) throws -> Row {
             var values = layout.initialValues
             let slots = try reader.set(dictionary, in: &values)
-            return row(values, slots)
+            return try row(values, slots)
         }
         if let objects = request.objectsToInsert {
             var position = 0
@@ -46,7 +47,7 @@ struct BatchRows {
             next = {
                 let object = entity.managedObjectClass.init(entity: entity, insertInto: nil)
                 if handler(object) { return nil }
-                return row(object.currentValues(), Array(layout.slots.indices))
+                return try row(object.currentValues(), Array(layout.slots.indices))
             }
         } else {
             throw CocoaError(.coreData, "The batch insertion has no rows: set objects or a handler.")
@@ -60,9 +61,12 @@ struct BatchValues {
     /// The number of the store; references to objects of other stores are invalid.
     private let store: UInt16
     private let coordinator: NSPersistentStoreCoordinator?
+    /// Whether the values of each slot are checked: numbers with a range, and references of one-to-one relationships.
+    private let areChecked: [Bool]
 
     init(_ layout: EntityLayout, of store: any SQLBatchStore) {
         self.layout = layout
+        areChecked = layout.slots.map { $0.kind.range != nil || $0.isOneToOne }
         self.store = store.number
         coordinator = store.persistentStoreCoordinator
     }
@@ -120,12 +124,51 @@ struct BatchValues {
         return slots
     }
 
+    /// Ensures that a batch request can set the values of slots: the column of a number has no range, and the partner of a
+    /// one-to-one relationship refers to the row too.
+    ///
+    /// - Parameter isNew: Whether the row has had no values, so that null changes no other row.
+    /// - Throws: `CocoaError.coreData` for a number outside of its attribute's range, and for a one-to-one relationship.
+    func check(_ row: ContiguousArray<Value>, slots: [Int], isNew: Bool = false) throws {
+        for slot in slots where areChecked[slot] {
+            if isNew, case .null = row[slot] { continue }
+            let description = layout.slots[slot]
+            let name = "“\(description.name ?? "")” of “\(layout.entity.name ?? "")”"
+            if description.isOneToOne {
+                throw failure("\(name) is a one-to-one relationship: a batch request does not set its other side.")
+            }
+            if case .integer(let number) = row[slot], let range = description.kind.range, !range.contains(number) {
+                throw failure("\(number) is not in the range of \(name).")
+            }
+        }
+    }
+
     private func failure(_ sentence: String) -> CocoaError { CocoaError(.coreData, sentence) }
 }
 
 extension EntityLayout.Slot {
     /// Whether a request can give the value: a store computes that of a derived attribute, and has none of a transient one.
     var isAssignable: Bool { isPersistent && !(attribute is NSDerivedAttributeDescription) }
+
+    /// Whether the slot is a to-one relationship whose inverse is one too, so that two rows refer to each other.
+    fileprivate var isOneToOne: Bool {
+        guard kind == .toOne, let relationship = property as? NSRelationshipDescription, !relationship.isToMany else {
+            return false
+        }
+        return relationship.inverseRelationship?.isToMany == false
+    }
+}
+
+extension EntityLayout.Slot.Kind {
+    /// The numbers that an attribute of the kind can have; nil if it can have all that a column can, or is no whole number.
+    var range: ClosedRange<Int64>? {
+        switch self {
+        case .boolean: 0...1
+        case .integer16: Int64(Int16.min)...Int64(Int16.max)
+        case .integer32: Int64(Int32.min)...Int64(Int32.max)
+        default: nil
+        }
+    }
 }
 
 extension NSMergePolicyType {

@@ -43,9 +43,9 @@ struct BatchAssignments {
                 let constant = value as? NSExpression
                 let plain = try constant?.node.constant() ?? value
                 var row = layout.initialValues
-                for slot in try reader.set([name: constant == nil ? value : plain], in: &row) {
-                    sources[slot] = .value(row[slot])
-                }
+                let slots = try reader.set([name: constant == nil ? value : plain], in: &row)
+                try reader.check(row, slots: slots)
+                for slot in slots { sources[slot] = .value(row[slot]) }
             }
         }
         self.sources = sources.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
@@ -68,7 +68,8 @@ struct BatchAssignments {
             let column = value.columnPlace?.column
             let isInFiles = entity.columns.contains { $0?.hasStorageByte == true && $0?.name == column }
             guard writer.subject.scope.from.text == before, !isInFiles, let kind = SQLKind(slotKind),
-                kind == value.kind || (kind.isNumber && value.kind.isNumber)
+                kind == value.kind
+                    || (kind.isNumber && value.kind.isNumber && (value.kind.isWhole || !kind.isWhole))
             else { throw PredicateRefusal(.mixedKinds, expression.node) }
             return value.sql
         } catch let refusal as PredicateRefusal {
@@ -170,6 +171,7 @@ struct BatchUpdater<Transaction: RowTransaction> {
         _ all: [(slot: Int, source: BatchAssignments.Source)], of entity: SQLEntity, with others: [SQLAssignment] = [],
         rows: SQLRestriction, _ arguments: [ColumnValue]
     ) throws -> Int {
+        try checkRanges(of: all, of: entity, rows: rows, arguments)
         var sets: [SQLAssignment] = []
         for (slot, source) in all {
             guard let column = entity.columns[slot] else { continue }
@@ -186,14 +188,38 @@ struct BatchUpdater<Transaction: RowTransaction> {
                 let target = ValueWriter.Target(slot: slot, of: entity, column: column)
                 _ = try values.bind(value, to: target, of: bound, at: bound.next)
             case .expression(let fragment):
-                for argument in fragment.arguments {
-                    bound.append(argument.value(constants: [], offset: 0, limit: 0))
-                }
+                for argument in fragment.values { bound.append(argument) }
             }
         }
         for argument in arguments { bound.append(argument) }
         let update = SQLUpdate(entity.table, as: "t0", set: sets + others, where: rows)
         return try batch.run(SQLQuery(update, bound.values, in: batch.dialect))
+    }
+
+    /// Ensures that the computed numbers are values of their attributes, before rows get them: a column has no range.
+    ///
+    /// Cost: one more statement, which reads the rows, for each computed attribute that is smaller than 64 bits.
+    ///
+    /// - Throws: `CocoaError.coreData` for a number outside of the range.
+    private func checkRanges(
+        of all: [(slot: Int, source: BatchAssignments.Source)], of entity: SQLEntity, rows: SQLRestriction,
+        _ arguments: [ColumnValue]
+    ) throws {
+        for (slot, source) in all {
+            let description = entity.entity.slots[slot]
+            guard case .expression(let fragment) = source, let range = description.kind.range else { continue }
+            let isOutside = "(\(fragment.text)) NOT BETWEEN \(range.lowerBound) AND \(range.upperBound)"
+            let outside = SQLSelect(["Z_PK"], from: "\(entity.table) AS t0", where: .all([.text(isOutside), rows]))
+            let cursor = try batch.database.cursor(
+                SQLQuery(outside, fragment.values + arguments, in: batch.dialect))
+            defer { cursor.finish() }
+            guard try !cursor.step() else {
+                throw CocoaError(
+                    .coreData,
+                    "The value that a batch update computes for “\(description.name ?? "")” of “\(entity.entity.name)” is not in the attribute's range, for the row \(cursor.integer(0)) or others."
+                )
+            }
+        }
     }
 
     /// The new values of attributes that an entity derives from assigned attributes of the same row. Triggers update those of
@@ -243,4 +269,9 @@ struct BatchUpdater<Transaction: RowTransaction> {
         }
         return derived
     }
+}
+
+extension SQLFragment {
+    /// The values of the parameters of a fragment that no predicate's constants are in.
+    fileprivate var values: [ColumnValue] { arguments.map { $0.value(constants: [], offset: 0, limit: 0) } }
 }
