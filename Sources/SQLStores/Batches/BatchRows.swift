@@ -160,7 +160,7 @@ extension EntityLayout.Slot {
 }
 
 extension EntityLayout.Slot.Kind {
-    /// The numbers that an attribute of the kind can have; nil if it can have all that a column can, or is no whole number.
+    /// The numbers that an attribute of the kind can have; nil if it can have all that a column can, or a fraction.
     var range: ClosedRange<Int64>? {
         switch self {
         case .boolean: 0...1
