@@ -148,7 +148,7 @@ import Testing
         ["--columns", "title."], ["--columns", ".title"], ["--columns", "author..name"], ["--columns", "title,,rank"],
         ["--columns", "title,"], ["--columns", "."], ["--columns", ","], ["--columns", "items..@count"],
         ["--columns", " "], ["--columns", "*Date."], ["--sort", "title."], ["--sort", ".title"],
-        ["--sort", "author..name"], ["--sort", ","], ["--sort", ""], ["--sort", "rank,"], ["--sort", "rank:"],
+        ["--sort", "author..name"], ["--sort", ","], ["--sort", "rank,"], ["--sort", "rank:"],
         ["--sort", ":descending"], ["--sort", "."], ["--columns", "objectID.x"], ["--columns", "self.title"],
         ["--columns", "author.entity.name"],
     ])

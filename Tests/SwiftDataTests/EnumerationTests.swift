@@ -191,10 +191,13 @@ struct EnumerationTests {
     }
 
     /// Compares what a predicate selects from the store, and whether the store answers alone.
-    private func check(_ names: [String], isComplete: Bool = true, _ predicate: Predicate<Gauge>) throws {
+    private func check(
+        _ names: [String], isComplete: Bool = true, at place: SourceLocation = #_sourceLocation,
+        _ predicate: Predicate<Gauge>
+    ) throws {
         let descriptor = FetchDescriptor(predicate: predicate, sortBy: [SortDescriptor(\.name)])
-        #expect(try ModelContext(container).fetch(descriptor).map(\.name) == names)
-        #expect(TranslatedPredicate(predicate).isComplete == isComplete)
+        #expect(try ModelContext(container).fetch(descriptor).map(\.name) == names, sourceLocation: place)
+        #expect(TranslatedPredicate(predicate).isComplete == isComplete, sourceLocation: place)
     }
 
     private func saveLimits() throws {

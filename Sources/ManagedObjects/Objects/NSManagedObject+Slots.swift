@@ -270,7 +270,7 @@ extension NSManagedObject {
         noticeInPlaceChanges()
         var result: [String: Any] = [:]
         let isNew = committed == nil && page == nil
-        for slot in persistentChangedSlots() {
+        for slot in changedSlots() where layout.slots[slot].isPersistent {
             if isNew, values?[slot]?.isSame(as: layout.initialValues[slot]) == true { continue }
             guard let name = topLevelName(ofSlot: slot) else { continue }
             result[name] = value(forKey: name) ?? NSNull()

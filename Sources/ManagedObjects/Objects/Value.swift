@@ -1,4 +1,5 @@
 import Foundation
+import KeyedArchives
 
 /// One value of a managed object in the engine's representation.
 ///
@@ -300,13 +301,7 @@ extension Value {
         // A refused assignment is a change, which validation reports.
         guard one.refusedType == nil, two.refusedType == nil else { return false }
         if let one = one.encoded, let two = two.encoded { return TransformableCoding.areSame(one, two) }
-        return isEqual(one.value, two.value)
-    }
-
-    private static func isEqual(_ one: Any, _ two: Any) -> Bool {
-        if let one = one as? NSObject { return one.isEqual(two) }
-        if let one = one as? AnyHashable, let two = two as? AnyHashable { return one == two }
-        return (one as AnyObject) === (two as AnyObject)
+        return TransformableEquality.areSame(one.value, two.value)
     }
 
     /// Whether two values are equal for a store. Determines whether an attribute has changed.

@@ -57,6 +57,17 @@ enum EnumerationLayout {
         }
     }
 
+    /// The cases of an enumeration without payloads as values; nil for other types, and for more than 256 cases.
+    static func values<Value>(of type: Value.Type) -> [Value]? {
+        guard let cases = cases(of: type), !cases.isEmpty, !cases.contains(where: \.hasPayload),
+            MemoryLayout<Value>.size == (cases.count == 1 ? 0 : 1)
+        else { return nil }
+        // Unsafe because Swift makes no value of a number. By the ABI the byte of such a value is the number of its case.
+        return (0..<cases.count).map { number in
+            withUnsafeBytes(of: UInt8(number)) { $0.load(as: Value.self) }
+        }
+    }
+
     fileprivate static func metadata(of type: any Any.Type) -> UnsafeRawPointer {
         unsafeBitCast(type, to: UnsafeRawPointer.self)
     }

@@ -43,7 +43,10 @@ final class RestlessItem: NSManagedObject {
     }
 
     private func names(_ stack: TestStack) throws -> [String?] {
-        try stack.context().all("Item", sortedBy: "index").map { $0.value(forKey: "name") as? String }
+        let context = stack.context()
+        return try withExtendedLifetime(context) {
+            try context.all("Item", sortedBy: "index").map { $0.value(forKey: "name") as? String }
+        }
     }
 
     private func deriving(_ count: Int) throws -> (stack: TestStack, context: NSManagedObjectContext, [DerivingItem]) {
