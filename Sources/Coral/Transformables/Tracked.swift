@@ -177,5 +177,5 @@ public struct TrackedAttribute<Value> {
     }
 }
 
-/// Equality of values as they are stored, also for the modules above.
+/// Equality of values as they are stored. The modules above use it by this name.
 package typealias TransformableEquality = KeyedArchives.TransformableEquality

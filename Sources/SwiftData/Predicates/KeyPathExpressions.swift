@@ -109,7 +109,8 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
     /// Whether a key path leads to the raw value of every case. `\R.rawValue` of a generic type equals no key path of the type itself.
     private static func isRawValue(_ keyPath: AnyKeyPath, of type: any RawRepresentable.Type) -> Bool {
         func compare<R: RawRepresentable>(_: R.Type) -> Bool {
-            guard let keyPath = keyPath as? KeyPath<R, R.RawValue>, let cases = EnumerationLayout.values(of: R.self) else {
+            guard let keyPath = keyPath as? KeyPath<R, R.RawValue>, let cases = EnumerationLayout.values(of: R.self)
+            else {
                 return false
             }
             return cases.allSatisfy { $0[keyPath: keyPath] as? AnyHashable == $0.rawValue as? AnyHashable }
