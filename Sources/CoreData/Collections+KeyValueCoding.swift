@@ -23,7 +23,7 @@ extension NSArray {
 extension NSSet {
     /// The values of a key of all elements, except nil.
     public func value(forKey key: String) -> Any {
-        NSSet(array: KeyedValue.values(of: self, forKey: key).filter { !($0 is NSNull) })
+        KeyedValue.set(of: KeyedValue.values(of: self, forKey: key))
     }
 
     /// The value at a path of keys, which begins at the elements or with a collection operator.
@@ -35,7 +35,9 @@ extension NSSet {
 
 extension NSOrderedSet {
     /// The values of a key of all elements, each once; `NSNull` for nil.
-    public func value(forKey key: String) -> Any { NSOrderedSet(array: KeyedValue.values(of: self, forKey: key)) }
+    public func value(forKey key: String) -> Any {
+        KeyedValue.orderedSet(of: KeyedValue.values(of: self, forKey: key))
+    }
 
     /// The value at a path of keys, which begins at the elements or with a collection operator.
     public func value(forKeyPath keyPath: String) -> Any? { KeyedValue.value(of: self, at: keyPath) }

@@ -133,6 +133,22 @@ import Testing
         }
     }
 
+    /// One side moves an item to a list that the other reorders, or both move it there.
+    @Test func `an item that a rejected list takes from another stays there`() throws {
+        let cases: [([GraphRecord], [GraphRecord], [GraphRecord])] = [
+            (
+                state([[1, 3], [2]], free: []), state([[3, 1], [2]], free: []), state([[1, 3, 2], []], free: [])
+            ),
+            (state([[1], [2]], free: []), state([[1, 2], []], free: []), state([[2, 1], []], free: [])),
+        ]
+        for (base, ours, theirs) in cases {
+            for (choice, expected) in [(DeltaConflict.Choice.ours, ours), (.theirs, theirs), (.neither, base)] {
+                #expect(try merge(base, ours, theirs, choice).state == expected, "\(choice)")
+            }
+            #expect(try merge(base, theirs, ours, .theirs).state == ours)
+        }
+    }
+
     @Test func `a record that both sides insert is in the list of one owner`() throws {
         let base = state([[], []])
         let (ours, theirs) = (state([[1], []]), state([[], [1]]))

@@ -67,6 +67,14 @@ import Testing
         }
     }
 
+    @Test func `decimal numbers are members of a set`() {
+        let prices = ["1.5", "2", "1.50"].map { ["price": NSDecimalNumber(string: $0)] as NSDictionary }
+        let ordered = NSOrderedSet(array: prices).value(forKey: "price") as? NSOrderedSet
+        #expect(ordered?.array.map { "\($0)" } == ["1.5", "2"])
+        let set = NSSet(array: prices).value(forKey: "price") as? NSSet
+        #expect(set?.allObjects.map { "\($0)" }.sorted() == ["1.5", "2"])
+    }
+
     @Test func `where there is no object nothing is set`() throws {
         try context.performAndWait {
             try context.save()

@@ -84,9 +84,10 @@ final class UniqueValues {
     private func makeUnique(_ drafts: [CopyDraft], _ constraint: UniquenessConstraint) throws {
         let keyed = drafts.compactMap { draft in key(of: draft, constraint).map { (draft, $0) } }
         let existing = try existing(keyed.map(\.0), constraint)
+        // The keys that remain are known before new ones are made.
+        let others = keyed.filter { existing.contains($1) || !known[constraint, default: KnownKeys()].insert($1) }
         var clashing: [Candidate] = []
-        for (draft, key) in keyed {
-            if !existing.contains(key), known[constraint, default: KnownKeys()].insert(key) { continue }
+        for (draft, _) in others {
             if let candidate = try candidate(for: draft, constraint) { clashing.append(candidate) }
         }
         try makeUnique(clashing, constraint)

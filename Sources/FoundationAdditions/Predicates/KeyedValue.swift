@@ -28,6 +28,18 @@ package enum KeyedValue {
         elements.map { value(of: $0, forKey: key) ?? NSNull() }
     }
 
+    /// The set of values without null.
+    package static func set(of values: [Any]) -> NSSet {
+        NSSet(array: values.filter { !($0 is NSNull) }.map(MemberDecimal.hashable))
+    }
+
+    package static func orderedSet(of values: [Any]) -> NSOrderedSet {
+        // One by one, because the array of a set that is made of an array has its duplicates.
+        let set = NSMutableOrderedSet()
+        for value in values { set.add(MemberDecimal.hashable(value)) }
+        return NSOrderedSet(orderedSet: set)
+    }
+
     /// Sets the value at the end of a path. Through a collection it is set for each element; nil is skipped.
     package static func set(_ value: Any?, of owner: Any, at keyPath: String) {
         switch owner {
@@ -56,15 +68,14 @@ package enum KeyedValue {
         case let object as any KeyValueCoded: return object.value(forKey: key)
         case let dictionary as NSDictionary: return dictionary[key]
         case let dictionary as [String: Any]: return dictionary[key]
-        case let set as NSOrderedSet: return NSOrderedSet(array: values(of: set, forKey: key))
+        case let set as NSOrderedSet: return orderedSet(of: values(of: set, forKey: key))
         case is NSNull: return nil
         default:
             guard let elements = elements(of: value) else {
                 return NSExpression(forKeyPath: key).expressionValue(with: value, context: nil)
             }
             let values = values(of: elements, forKey: key)
-            return value is NSSet || value is Set<AnyHashable>
-                ? NSSet(array: values.filter { !($0 is NSNull) }) : NSArray(array: values)
+            return value is NSSet || value is Set<AnyHashable> ? set(of: values) : NSArray(array: values)
         }
     }
 
@@ -90,6 +101,33 @@ package enum KeyedValue {
         let values = all.expressionValue(with: value, context: nil) as? [Any?] ?? []
         let counted = NSExpression(forConstantValue: values.map { $0 ?? 0 })
         return NSExpression(forFunction: "average:", arguments: [counted]).expressionValue(with: nil, context: nil)
+    }
+}
+
+/// A decimal number that can be a member of a set: the hash of Foundation's own never returns off Apple's platforms.
+private final class MemberDecimal: NSDecimalNumber {
+    static func hashable(_ value: Any) -> Any {
+        (value as? NSDecimalNumber).map { MemberDecimal(decimal: $0.decimalValue) } ?? value
+    }
+
+    override init(decimal: Decimal) { super.init(decimal: decimal) }
+
+    required init(integerLiteral value: Int) { super.init(decimal: Decimal(value)) }
+
+    required init(floatLiteral value: Double) { super.init(decimal: Decimal(value)) }
+
+    required init(booleanLiteral value: Bool) { super.init(decimal: value ? 1 : 0) }
+
+    required init(bytes buffer: UnsafeRawPointer, objCType type: UnsafePointer<CChar>) {
+        super.init(decimal: NSNumber(bytes: buffer, objCType: type).decimalValue)
+    }
+
+    required init?(coder: NSCoder) { super.init(coder: coder) }
+
+    override var hash: Int { decimalValue.hashValue }
+
+    override func isEqual(_ value: Any?) -> Bool {
+        (value as? NSNumber).map { $0.decimalValue == decimalValue } ?? false
     }
 }
 

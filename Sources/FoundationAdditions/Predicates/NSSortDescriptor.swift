@@ -102,7 +102,7 @@ open class NSSortDescriptor: Foundation.NSSortDescriptor, NSSecureCoding {
     /// The value of an object as its class returns it, for a closure.
     private func original(_ object: Any) throws -> Any? {
         var value: Any? = object
-        for (index, key) in keys.enumerated() {
+        for (index, key) in keys.enumerated() where key != "self" && key != "SELF" {
             guard !key.hasPrefix("@"), let subject = value as? any PredicateSubject else {
                 return NSExpression.number(try KeyReading.value(of: PredicateValue(value), at: keys[index...]).value)
             }

@@ -65,7 +65,18 @@ struct LostLinks {
         }
         let (removed, added) = change.change.difference
         for member in added where !kept.contains(member) && member != record.id {
-            links[member, default: []].append(link(record.id, isAdded: true))
+            let gained = link(record.id, isAdded: true)
+            links[member, default: []].append(gained)
+            // If it was moved from another record, it stays there.
+            guard let destinations = destinationsByID[member] else { continue }
+            let names = destinations.relationships(changing: record.id, isAdded: true)
+            for name in inverses(of: gained, among: names) where destinations.toOne.contains(name) {
+                let left = Link(
+                    record: RecordSubject(entity: destinations.entity, id: member), relationship: name, isAdded: false)
+                for other in destinations.removed[name] ?? [] where other != member {
+                    links[other, default: []].append(left)
+                }
+            }
         }
         for member in removed where kept.contains(member) && member != record.id {
             let lost = link(record.id, isAdded: false)

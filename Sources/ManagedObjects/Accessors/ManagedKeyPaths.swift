@@ -146,7 +146,7 @@ extension NSManagedObject {
 
     private final func findImplementation(of slot: EntityLayout.Slot) -> RegisteredProperty? {
         if let property = slot.name.flatMap(registeredProperty), property.isImplemented { return property }
-        if type(of: self) == layout.objectClass { slot.isPlain.store(true, ordering: .relaxed) }
+        if type(of: self) == layout.objectClass, layout.isClassKnown { slot.isPlain.store(true, ordering: .relaxed) }
         return nil
     }
 

@@ -196,6 +196,8 @@ package final class EntityLayout: @unchecked Sendable {  // because it is immuta
         }
         return found.managedObjectClass
     }
+    /// Whether the class stays what it is: one that is not in the program yet may be registered.
+    var isClassKnown: Bool { knownClass.load(ordering: .relaxed) != nil }
     private let knownClass = Atomic<UnsafeRawPointer?>(nil)
 
     /// Whether the entity is equal to another or inherits from it.

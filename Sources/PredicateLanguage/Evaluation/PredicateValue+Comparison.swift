@@ -100,11 +100,6 @@ enum Order {
 }
 
 extension PredicateValue {
-    /// The value as databases tell it from others of its column: of a text, the bytes.
-    package var stored: PredicateValue {
-        if case .string(let text) = self { .data(Data(text.utf8)) } else { self }
-    }
-
     /// The order of two values of one kind, or of two numbers; nil when the kinds cannot be ordered.
     static func order(_ left: PredicateValue, _ right: PredicateValue) -> Order? {
         // As in ``==(_:_:)``.
@@ -165,5 +160,25 @@ extension PredicateValue {
         // Doubles outside the range of decimals (infinite, too large or too small) are compared as doubles.
         if right.magnitude >= 1e100 || right.magnitude < 1e-100 { return Order(left.nearestDouble, right) }
         return Decimal(string: "\(right)").map { compare(left, $0) } ?? .unordered
+    }
+}
+
+/// A value as databases tell it from others of its column: a text by its bytes.
+package struct StoredValue: Hashable {
+    private let value: PredicateValue
+
+    package init(_ value: Any?) { self.value = PredicateValue(value) }
+
+    package static func == (left: StoredValue, right: StoredValue) -> Bool {
+        guard case .string(let one) = left.value, case .string(let other) = right.value else {
+            return left.value == right.value
+        }
+        return one.utf8.elementsEqual(other.utf8)
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        guard case .string(var text) = value else { return hasher.combine(value) }
+        // Of a `Data` only the first bytes would be hashed.
+        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
     }
 }

@@ -91,16 +91,20 @@ private final class Reports: @unchecked Sendable {  // because of its lock
             var names: Set<String> = ["\u{e9}"]
             var more: [String: [String]] = [:]
         }
+        indirect enum Outline: Equatable { case end, deeper(Outline) }
+        func outline() -> Outline { (0..<100).reduce(.end) { outline, _ in .deeper(outline) } }
         let many = (0..<100).map { "\($0)" }
         let same: [(Any?, Any?)] = [
             (nil, nil), (Set(many), Set(many.reversed())), (Point(), Point()), (Data([1]), Data([1])),
             (Int64.max, Int64.max),
             (["a": 1, "b": ["c"]] as [String: Any], ["b": ["c"], "a": 1] as [String: Any]),
-            (["\u{e9}"] as NSArray, ["\u{e9}"] as NSArray),
+            (["\u{e9}"] as NSArray, ["\u{e9}"] as NSArray), (outline(), outline()), ([UInt8(1)], [UInt8(1)]),
+            ([1.5 as Float], [1.5 as Float]), ([NSNumber(value: 1)] as NSArray, [NSNumber(value: 1)] as NSArray),
         ]
         for (one, other) in same { #expect(TransformableEquality.areSame(one, other), "\(one as Any)") }
         let different: [(Any?, Any?)] = [
             (nil, 0), (0.0, -0.0), ("\u{e9}", "e\u{301}"), (["\u{e9}"] as NSArray, ["e\u{301}"] as NSArray),
+            ([0.0], [-0.0]), (["\u{e9}"], ["e\u{301}"]),
             (Set(["\u{e9}"]), Set(["e\u{301}"])), (["\u{e9}": 1], ["e\u{301}": 1]), (Point(), Point(x: -0.0)),
             (Point(), Point(names: ["e\u{301}"])), (Point(more: ["a": ["\u{e9}"]]), Point(more: ["a": ["e\u{301}"]])),
         ]

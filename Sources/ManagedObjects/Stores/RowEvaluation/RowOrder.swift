@@ -117,7 +117,9 @@ extension RowOrder<NSManagedObject> {
             return { object in
                 if !isForClosure {
                     if known?.layout !== object.layout { known = (object.layout, object.layout.slot(named: key)) }
-                    if let slot = known?.slot, object.implementation(of: slot) == nil,
+                    // A stored value has the order of its column, which objects must have among those of a store.
+                    if let slot = known?.slot,
+                        object.layout.slots[slot].isPersistent || object.implementation(of: slot) == nil,
                         let value = object.comparableValue(slot)
                     {
                         return .plain(value)

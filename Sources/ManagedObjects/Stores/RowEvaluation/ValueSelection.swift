@@ -36,8 +36,8 @@ package struct ValueSelection {
         if let having = query.having { results = try results.filter { try $0.meets(having) } }
         results = try sort(results)
         if query.isDistinct {
-            var seen: Set<[PredicateValue]> = []
-            results = results.filter { seen.insert($0.values.map { PredicateValue($0).stored }).inserted }
+            var seen: Set<[StoredValue]> = []
+            results = results.filter { seen.insert($0.values.map(StoredValue.init)).inserted }
         }
         return selection.slice(results[...]).map(\.values)
     }
@@ -45,11 +45,11 @@ package struct ValueSelection {
     private func groups(of rows: [RowSubject], aggregating: Bool) throws -> [[RowSubject]] {
         guard !query.groupBy.isEmpty else { return aggregating ? [rows] : rows.map { [$0] } }
         let columns = try query.groupBy.map { try ValueColumn($0, entity: query.query.entity) }
-        var positions: [[PredicateValue]: Int] = [:]
+        var positions: [[StoredValue]: Int] = [:]
         var groups: [(values: [Any?], rows: [RowSubject])] = []
         for row in rows {
             let values = try columns.map { try $0.value(of: [row]) }
-            let key = values.map { PredicateValue($0).stored }
+            let key = values.map(StoredValue.init)
             if let position = positions[key] {
                 groups[position].rows.append(row)
             } else {
