@@ -105,7 +105,7 @@ package enum KeyedValue {
 }
 
 /// A decimal number that can be a member of a set: the hash of Foundation's own never returns off Apple's platforms.
-private final class MemberDecimal: NSDecimalNumber {
+private final class MemberDecimal: NSDecimalNumber, @unchecked Sendable {  // because it is immutable
     static func hashable(_ value: Any) -> Any {
         (value as? NSDecimalNumber).map { MemberDecimal(decimal: $0.decimalValue) } ?? value
     }
