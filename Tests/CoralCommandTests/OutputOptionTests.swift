@@ -81,7 +81,7 @@ import Testing
         try Data("other".utf8).write(to: URL(fileURLWithPath: path))
         #expect(throws: (any Error).self) { try file.write("mine") }
         #expect(try String(contentsOfFile: path, encoding: .utf8) == "other")
-        // Also if the sink was opened before the file appeared.
+        // A file is also kept if it appears after the sink was opened.
         let second = store.file("second.txt")
         let opened = try OutputFile.parse(["-o", second])
         try opened.requireFree()
@@ -135,7 +135,7 @@ import Testing
         #expect(try CommandRun("get", store.path, "Note/p1").output.contains("@252423993600.0"))
         let found = try CommandRun(note + ["--where", "createdAt == '@252423993600.0'"])
         #expect(found.output.split(separator: "\r\n").count == 2, "\(found.errors)")
-        // The browser refuses a form with a field that does not have its pattern, also if nothing was changed in it.
+        // A browser does not send a form if the value of a field does not match its pattern, even an unchanged value.
         let page = try RunningServer(store.path, "--writable", "--no-backup").get("object?id=Note/p1").body
         let field = try #require(page.firstMatch(of: /value="(@252423993600[^"]*)"[^>]*pattern="([^"]*)"/))
         let pattern = try Regex(String(field.2))

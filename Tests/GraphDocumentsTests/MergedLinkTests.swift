@@ -84,7 +84,7 @@ import Testing
         return (state(notes, isOrdered: true) + items).sorted { $0.subject < $1.subject }
     }
 
-    /// Ordered lists are chosen as a whole, so the items that a rejected list adds have no owner.
+    /// A merge uses one of two conflicting ordered lists unchanged. Items that only the other list adds have no owner.
     @Test func `an item of a rejected list has no owner`() throws {
         let (base, ours, theirs) = (state([[1]], free: []), state([[1, 2]], free: []), state([[1, 3]], free: []))
         let expected: [(DeltaConflict.Choice, [GraphRecord])] = [

@@ -54,7 +54,7 @@ private final class Reports: @unchecked Sendable {  // because of its lock
                 #expect(mine.value(forKey: "title") as? String == "b")
                 #expect(reports.all.isEmpty)
 
-                // Changed in both, it is a conflict, and theirs is taken as a whole.
+                // Both contexts change the address: this is a conflict, and the whole address of the other context is used.
                 try other.performAndWait {
                     other.reset()
                     let theirs = try other.existingObject(with: id)
