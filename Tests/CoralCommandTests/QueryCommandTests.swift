@@ -1,3 +1,4 @@
+import Coral
 import Foundation
 import GRDB
 import Testing
@@ -245,4 +246,39 @@ import Testing
         let run = try CommandRun("query", try NotesStore().path, "--entity", "Note", "--sort", "-title")
         #expect(run.status == 64 && run.errors.contains("--sort KEY:descending"), "\(run.errors)")
     }
+
+    #if !canImport(Darwin)
+        @Test func `an unknown element of a composite attribute is an error, and not an empty column`() throws {
+            let element = NSAttributeDescription()
+            (element.name, element.attributeType) = ("latitude", .doubleAttributeType)
+            let composite = NSCompositeAttributeDescription()
+            (composite.name, composite.elements) = ("place", [element])
+            let entity = NSEntityDescription()
+            (entity.name, entity.properties) = ("Visit", [composite])
+            let model = NSManagedObjectModel()
+            model.entities = [entity]
+            let path = store.folder.appendingPathComponent("Visits.sqlite").path
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+            let added = try coordinator.addPersistentStore(
+                ofType: NSSQLiteStoreType, configurationName: nil, at: URL(fileURLWithPath: path), options: nil)
+            let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+            context.persistentStoreCoordinator = coordinator
+            try context.performAndWait {
+                let visit = NSEntityDescription.insertNewObject(forEntityName: "Visit", into: context)
+                visit.setValue(["latitude": 0.5], forKey: "place")
+                try context.save()
+            }
+            try coordinator.remove(added)
+            let run = { (arguments: [String]) in try CommandRun(["query", path, "--entity", "Visit"] + arguments) }
+            let known = try run(["--columns", "place.latitude", "--where", "place.latitude < 1"])
+            #expect(known.output == "place.latitude\n           0.5\n", "\(known.output)\(known.errors)")
+            for arguments in [["--columns", "place.lattitude"], ["--where", "place.lattitude < 1"]] {
+                let errors = try run(arguments).errors
+                let sentence = "Visit.place has no element \"lattitude\". Did you mean \"latitude\"?"
+                #expect(errors.contains(sentence), "\(errors)")
+            }
+            let errors = try run(["--columns", "place.latitude.degrees"]).errors
+            #expect(errors.contains("Visit.place.latitude is an attribute: no key can follow it."), "\(errors)")
+        }
+    #endif
 }

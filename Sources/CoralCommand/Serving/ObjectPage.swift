@@ -134,9 +134,7 @@ struct ObjectPage {
                 (value as? NSManagedObject).map { [$0] } ?? []
             }
         var links = members.prefix(Self.memberLimit).map { PageFrame.link(to: $0) }.joined(by: " ")
-        if members.count > Self.memberLimit {
-            links += " <span class=\"more\">… of \(Quantity.grouped(members.count))</span>"
-        }
+        links += more(than: min(members.count, Self.memberLimit), of: members.count)
         if members.isEmpty { links = "<span class=\"more\">none</span>" }
         if members.count > 12 { links = "<details><summary>\(members.count) objects</summary>\(links)</details>" }
         if isWritable, !relationship.isTransient, members.count <= Self.memberLimit {
@@ -144,6 +142,11 @@ struct ObjectPage {
             links += editor(name).html(names, relationship, candidates: try candidates(relationship))
         }
         return "<tr class=\"to\">\(header(name))<td>\(links)\(error(of: name))</td></tr>\n"
+    }
+
+    /// How many objects there are, if not all are shown.
+    private func more(than shown: Int, of count: Int) -> HTML {
+        count > shown ? " <span class=\"more\">… of \(Quantity.grouped(count))</span>" : ""
     }
 
     /// The first objects that a relationship can refer to, which its field suggests.
@@ -169,10 +172,15 @@ struct ObjectPage {
                 let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
                 request.predicate = NSComparisonPredicate(
                     name, .equalTo, object, modifier: relationship.isToMany ? .any : .direct)
+                request.sortDescriptors = [NSSortDescriptor(key: "objectID", ascending: true)]
                 request.fetchLimit = Self.memberLimit
                 let owners = StoredName.sorted(try pages.access.context.fetch(request))
                 guard !owners.isEmpty else { continue }
-                let links = owners.map { PageFrame.link(to: $0) }.joined(by: " ")
+                var links = owners.map { PageFrame.link(to: $0) }.joined(by: " ")
+                if owners.count == Self.memberLimit {
+                    request.fetchLimit = 0
+                    links += more(than: owners.count, of: try pages.access.context.count(for: request))
+                }
                 rows +=
                     "<tr class=\"to\"><th scope=\"row\">\(entity.name ?? "").\(name) of</th><td>\(links)</td></tr>\n"
             }

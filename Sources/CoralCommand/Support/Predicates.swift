@@ -121,13 +121,11 @@ struct KeyPathCheck {
             found = property
             if let destination = (property as? NSRelationshipDescription)?.destinationEntity {
                 here = destination
-            } else if (property as? NSAttributeDescription)?.attributeType != .some(.transformableAttributeType),
-                index + 1 < keyPath.count, !keyPath[index + 1].hasPrefix("@"), !isComposite(property)
-            {
-                throw CommandError(
-                    "\(here.name ?? "").\(key) is an attribute: no key can follow it."
-                        + Caret.below(Array(keyPath[...(index + 1)]), in: text))
             } else {
+                if let attribute = property as? NSAttributeDescription {
+                    let name = "\(here.name ?? "").\(key)"
+                    try checkElements(keyPath, after: index, of: GraphSchema.Attribute(attribute), name, in: text)
+                }
                 return property
             }
         }
@@ -172,9 +170,22 @@ struct KeyPathCheck {
         return nil
     }
 
-    private func isComposite(_ property: NSPropertyDescription) -> Bool {
-        guard let attribute = property as? NSAttributeDescription else { return false }
-        return GraphSchema.Attribute(attribute).type == .composite
+    /// Throws `CommandError` unless the keys that follow an attribute in the path name its elements, each inside the one before.
+    /// What a transformable attribute contains is not in the model.
+    private func checkElements(
+        _ keyPath: [String], after index: Int, of attribute: GraphSchema.Attribute, _ name: String, in text: String
+    ) throws {
+        guard attribute.type != .transformable, index + 1 < keyPath.count else { return }
+        let key = keyPath[index + 1]
+        guard !key.hasPrefix("@") else { return }
+        if let element = attribute.elements.first(where: { $0.name == key }) {
+            return try checkElements(keyPath, after: index + 1, of: element, "\(name).\(key)", in: text)
+        }
+        let reason =
+            attribute.type == .composite
+            ? "\(name) has no element \"\(key)\"." + NameSuggestion.advice(for: key, in: attribute.elements.map(\.name))
+            : "\(name) is an attribute: no key can follow it."
+        throw CommandError(reason + Caret.below(Array(keyPath[...(index + 1)]), in: text))
     }
 }
 
