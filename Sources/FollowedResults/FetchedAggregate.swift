@@ -32,14 +32,17 @@ public enum FetchedAggregate: String, Sendable, CaseIterable {
         of attribute: String, over specification: FetchSpecification, in context: NSManagedObjectContext
     ) throws -> Decimal? {
         var specification = specification
-        specification.sortDescriptors = nil
         guard let model = context.rootCoordinator?.managedObjectModel,
             let found = try specification.entity(in: model).attributesByName[attribute]
         else {
             throw CocoaError(.coreData, "The entity has no attribute “\(attribute)” to aggregate.")
         }
         let isWindow = specification.fetchLimit > 0 || specification.fetchOffset > 0
+        // The order determines which objects a limit and an offset select; otherwise it has no effect on the number.
+        if !isWindow { specification.sortDescriptors = nil }
         if specification.includesPendingChanges && context.hasUnsavedChanges || isWindow || found.isTransient {
+            // The values are read from objects, whatever the caller's request returns.
+            specification.resultType = .managedObjectResultType
             let objects = try context.fetchResults(specification).compactMap { $0 as? NSManagedObject }
             return over(objects.compactMap { Self.decimal($0.value(forKey: attribute)) })
         }

@@ -257,6 +257,55 @@ struct FollowedValuesTests {
         }
     }
 
+    /// The objects with the greatest counts are the last rows, so that the first rows would give other numbers.
+    @Test(arguments: TestStores.rowTypes) func `an aggregate of a limited request follows its order`(
+        type: String
+    ) async throws {
+        let stack = try TestStack(type: type)
+        let context = stack.context(.privateQueueConcurrencyType)
+        try await context.perform {
+            for count in 1...4 { _ = context.insert("Note", ["title": "\(count)", "count": count]) }
+            try context.save()
+            var specification = request().specification
+            specification.sortDescriptors = [NSSortDescriptor(key: "count", ascending: false)]
+            specification.fetchLimit = 2
+            func sum() throws -> Decimal? {
+                try FetchedAggregate.sum.value(of: "count", over: specification, in: context)
+            }
+            #expect(try sum() == 7)
+            specification.fetchOffset = 1
+            #expect(try sum() == 5)
+            _ = context.insert("Note", ["title": "5", "count": 5])
+            #expect(try sum() == 7)
+        }
+        withExtendedLifetime((stack, context)) {}
+    }
+
+    /// The store computes the first number, memory the second one.
+    @Test func `an aggregate does not depend on what the request returns`() async throws {
+        let stack = try TestStack()
+        let context = stack.context(.privateQueueConcurrencyType)
+        try await context.perform {
+            for count in [1, 2] { _ = context.insert("Note", ["title": "\(count)", "count": count]) }
+            try context.save()
+            let types: [NSFetchRequestResultType] = [
+                .managedObjectResultType, .managedObjectIDResultType, .dictionaryResultType, .countResultType,
+            ]
+            func check(_ number: Decimal) throws {
+                for type in types {
+                    var specification = request().specification
+                    specification.resultType = type
+                    let sum = try FetchedAggregate.sum.value(of: "count", over: specification, in: context)
+                    #expect(sum == number, "\(type)")
+                }
+            }
+            try check(3)
+            _ = context.insert("Note", ["title": "3", "count": 3])
+            try check(6)
+        }
+        withExtendedLifetime((stack, context)) {}
+    }
+
     @Test func `a count by related objects counts what is saved`() async throws {
         let context = try TestStack().context(.privateQueueConcurrencyType)
         let id = try await context.perform {
