@@ -19,6 +19,7 @@ struct MigrationRun {
 
     func run(_ model: NSMappingModel) throws {
         try requireFitting(model)
+        manager.begin()
         let steps = try (model.entityMappings ?? []).map {
             Step(mapping: $0, policy: try MigrationPolicyClasses.shared.policy(of: $0))
         }

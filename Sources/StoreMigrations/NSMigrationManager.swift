@@ -138,6 +138,14 @@ open class NSMigrationManager: NSObject {
         if let error = shared.withLock({ $0.cancellation }) { throw error }
     }
 
+    /// Removes what an earlier migration of this manager has left. Its instances belong to no context any more, and a
+    /// destination that exists may have rows with the primary keys of the source.
+    final func begin() {
+        associations.removeAll()
+        rootsKeepingKeys = []
+        keysInUse = [:]
+    }
+
     private func end() {
         shared.withLock { state in
             state.progress = 0

@@ -296,6 +296,45 @@ import Testing
         #expect(Set(kept.map { $0["Z_ENT"] as Int64 }).count == 1)
     }
 
+    /// The second migration adds to the store of the first one, whose rows have the primary keys of the source.
+    @Test func aManagerMigratesTwice() throws {
+        let folder = try StoreFolder()
+        func model(_ attributes: [NSAttributeDescription]) -> NSManagedObjectModel {
+            let person = NotesModel.entity("Person", attributes)
+            NotesModel.relate(person, "staff", many: true, person, "boss", many: false, rule: .nullifyDeleteRule)
+            let model = NSManagedObjectModel()
+            model.entities = [person]
+            return model
+        }
+        let name = { NotesModel.attribute("name", .stringAttributeType) }
+        let old = model([name()])
+        let new = model([name(), NotesModel.attribute("age", .integer64AttributeType)])
+        do {
+            let open = try OpenStore(at: folder.url, model: old)
+            let context = NSManagedObjectContext(concurrencyType: .confinementConcurrencyType)
+            context.persistentStoreCoordinator = open.coordinator
+            let boss = context.insert("Person", ["name": "a"])
+            _ = context.insert("Person", ["name": "b", "boss": boss])
+            try context.save()
+            withExtendedLifetime((open, context)) {}
+        }
+        let mapping = try NSMappingModel.inferredMappingModel(forSourceModel: old, destinationModel: new)
+        let destination = folder.directory.appendingPathComponent("New.sqlite")
+        let manager = NSMigrationManager(sourceModel: old, destinationModel: new)
+        for count in 1...2 {
+            try manager.migrateStore(
+                from: folder.url, type: .sqlite, mapping: mapping, to: destination, type: .sqlite)
+            let rows = try DatabaseQueue(path: destination.path).read {
+                try Row.fetchAll($0, sql: "SELECT Z_PK, ZNAME, ZBOSS FROM ZPERSON")
+            }
+            let names = ["a", "b"].flatMap { Array(repeating: $0, count: count) }
+            #expect(rows.map { $0["ZNAME"] as String }.sorted() == names)
+            let bosses = rows.filter { $0["ZNAME"] as String == "a" }.map { $0["Z_PK"] as Int64 }
+            #expect(Set(rows.compactMap { $0["ZBOSS"] as Int64? }) == Set(bosses))
+        }
+        withExtendedLifetime(manager) {}
+    }
+
     /// Destroying a store leaves an empty file.
     @Test func aDestroyedDestinationIsANewOne() throws {
         let folder = try StoreFolder()
