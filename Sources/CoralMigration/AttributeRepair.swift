@@ -10,6 +10,9 @@ package final class AttributeRepair: NSObject {
     private let before: GraphSchema.Attribute?
     private let after: GraphSchema.Attribute
     private let fill: GraphValue?
+    /// The default value of the destination attribute, or null.
+    private let initial: GraphValue
+    private let isRequired: Bool
     /// Nil if the type does not change.
     private let narrowing: MigrationRepair.Narrowing?
     private let conversion = ValueConversion(ImportOptions())
@@ -22,6 +25,8 @@ package final class AttributeRepair: NSObject {
         name = destination.name
         before = source.map(GraphSchema.Attribute.init)
         after = GraphSchema.Attribute(destination)
+        initial = GraphValue(destination.defaultValue, declaredAs: after)
+        isRequired = !destination.isOptional
         var fill: GraphValue?
         var narrowing: MigrationRepair.Narrowing?
         for repair in repairs where repair.attribute == destination.name {
@@ -49,7 +54,7 @@ package final class AttributeRepair: NSObject {
 
     /// The result of the repairs for the value of a source object.
     package enum Outcome {
-        /// The same value, converted to the attribute's new type if necessary.
+        /// The same value, converted to the attribute's new type if necessary; or the one that an inferred migration gives.
         case kept(GraphValue)
         /// Another value, or none.
         case changed(GraphValue)
@@ -59,9 +64,10 @@ package final class AttributeRepair: NSObject {
 
     /// The value of a source object for the destination attribute.
     package func outcome(for object: NSManagedObject) -> Outcome {
-        guard let sourceName, let before else { return .changed(fill ?? .null) }
+        // As in an inferred migration, a new attribute has its default value, and so has a required one without a value.
+        guard let sourceName, let before else { return fill.map(Outcome.changed) ?? .kept(initial) }
         let value = GraphValue(object.value(forKey: sourceName), declaredAs: before)
-        if value.isNull { return fill.map(Outcome.changed) ?? .kept(.null) }
+        if value.isNull { return fill.map(Outcome.changed) ?? .kept(isRequired ? initial : .null) }
         if let converted = conversion.convert(value, to: after) { return .kept(converted) }
         switch narrowing {
         case nil, .fail: return .refused

@@ -98,6 +98,46 @@ import Testing
             #expect(throws: (any Error).self) { try counts(.fail) }
         }
 
+        /// As in an inferred migration: no repair gives these objects another value.
+        @Test func `a repaired attribute without a value gets its default value`() throws {
+            func attribute(
+                _ name: String, _ type: NSAttributeType, optional: Bool = true
+            ) -> NSAttributeDescription {
+                let attribute = WebModel.attribute(name, type, optional: optional)
+                attribute.defaultValue = 7
+                return attribute
+            }
+            let title = { WebModel.attribute("title", .stringAttributeType) }
+            // The count becomes required; the size is new in the second version, and has another type in the third.
+            let second = Models.version(
+                "Second",
+                [
+                    title(), attribute("count", .integer16AttributeType, optional: false),
+                    attribute("size", .integer64AttributeType),
+                ])
+            let third = Models.version(
+                "Third",
+                [
+                    title(), attribute("count", .integer16AttributeType, optional: false),
+                    attribute("size", .integer16AttributeType),
+                ])
+            let store = try VersionStore(Models.first) { context in
+                context.insert("Note", ["title": "a", "count": 70_000])
+                context.insert("Note", ["title": "b"])
+            }
+            var migration = ProgressiveMigration(to: third, through: [Models.first, second])
+            migration.repairs = [
+                MigrationRepair("Note", .convert(attribute: "count", .clamp)),
+                MigrationRepair("Note", .convert(attribute: "size", .clamp)),
+            ]
+            let result = try MigrationRehearsal(migration).run(onStoreAt: store.url)
+            #expect(result.failure == nil)
+            #expect(result.findings.allSatisfy { !$0.isBreaking })
+            #expect(try migration.migrateStore(at: store.url).count == 2)
+            #expect(Set(try store.values("count", third)) == ["32767", "7"])
+            #expect(try store.values("size", third) == ["7", "7"])
+        }
+
         @Test func `text is converted to numbers where possible`() throws {
             let number = WebModel.entity("Note", [("title", .integer64AttributeType)])
             let model = NSManagedObjectModel()
