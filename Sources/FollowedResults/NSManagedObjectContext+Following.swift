@@ -84,17 +84,19 @@ extension NSManagedObjectContext {
     }
 
     /// One object transformed by a function on the context's queue: immediately, and after each change that alters the
-    /// result. Ends when the object is deleted.
+    /// result. Ends when the object is deleted. An inserted object is followed beyond its first save, which gives it another ID.
     ///
     /// Cost: one statement at the beginning if the object is a fault, and one after each write of another process.
     public func observe<Value: Sendable & Equatable>(
         _ objectID: NSManagedObjectID, as value: @escaping @Sendable (NSManagedObject) -> Value
     ) -> FollowedValues<Value> {
         FollowedValues { latest in
-            QueryFollower(self, latest) {
-                $0.objectID == objectID
+            let observed = ObservedObject(objectID)
+            return QueryFollower(self, latest) {
+                $0.objectID == observed.id
             } value: { context, othersHaveWritten in
-                guard let object = try? context.existingObject(with: objectID), !object.isDeleted else { return nil }
+                guard let object = try? context.existingObject(with: observed.id), !object.isDeleted else { return nil }
+                observed.keep(object)
                 if othersHaveWritten { context.refresh(object, mergeChanges: true) }
                 return object.context == nil ? nil : value(object)
             }
@@ -119,5 +121,20 @@ extension NSManagedObjectContext {
                 try value(context)
             }
         }
+    }
+}
+
+/// The object that is observed, by the ID that it has at the moment.
+private final class ObservedObject: @unchecked Sendable {  // because the context's queue guards it
+    private let initialID: NSManagedObjectID
+    /// The object, if the initial ID is temporary: only the object knows the permanent one.
+    private var object: NSManagedObject?
+
+    init(_ id: NSManagedObjectID) { initialID = id }
+
+    var id: NSManagedObjectID { object?.objectID ?? initialID }
+
+    func keep(_ object: NSManagedObject) {
+        if initialID.isTemporaryID { self.object = object }
     }
 }

@@ -360,6 +360,20 @@ struct FollowedValuesTests {
         #expect(try await titles.next() == nil)
     }
 
+    @Test func `an inserted object, beyond its first save`() async throws {
+        let stack = try TestStack()
+        let context = stack.context(.privateQueueConcurrencyType)
+        let id = await context.perform { context.insert("Note", ["title": "a"]).objectID }
+        var titles = context.observe(id) { $0.value(forKey: "title") as? String }.makeAsyncIterator()
+        #expect(try await titles.next() == "a")
+        try await context.perform {
+            let note = context.object(with: id)
+            try context.save()
+            note.setValue("b", forKey: "title")
+        }
+        #expect(try await titles.next() == "b")
+    }
+
     @Test func `cancellation ends the sequence, and a failing fetch is an error`() async throws {
         let context = try TestStack().context(.privateQueueConcurrencyType)
         let values = context.counts(of: request())
