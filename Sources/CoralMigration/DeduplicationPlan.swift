@@ -50,9 +50,10 @@ public final class DeduplicationPlan {
         for group in groups {
             for duplicate in group.duplicates {
                 if fillsValues { fill(group.survivor, from: duplicate) }
-                try moveRelationships(of: duplicate, to: group.survivor)
+                moveRelationships(of: duplicate, to: group.survivor)
             }
         }
+        try replaceReferencesWithoutInverse()
         // Duplicates are deleted after all references are replaced, so that delete rules have no effect.
         context.processPendingChanges()
         for group in groups {
@@ -84,7 +85,7 @@ public final class DeduplicationPlan {
     }
 
     /// Moves the links of a duplicate. A link between both of them, or of the duplicate with itself, ends with it.
-    private func moveRelationships(of duplicate: NSManagedObject, to survivor: NSManagedObject) throws {
+    private func moveRelationships(of duplicate: NSManagedObject, to survivor: NSManagedObject) {
         func isMoved(_ object: Any) -> Bool {
             let object = object as AnyObject
             return object !== duplicate && object !== survivor
@@ -117,49 +118,67 @@ public final class DeduplicationPlan {
                 for member in members.allObjects where isMoved(member) { own.add(member) }
             }
         }
-        try replaceReferencesWithoutInverse(to: duplicate, by: survivor)
     }
 
-    /// Replaces references to a duplicate in relationships without an inverse. Cost: one fetch for each such relationship.
-    private func replaceReferencesWithoutInverse(
-        to duplicate: NSManagedObject, by survivor: NSManagedObject
-    ) throws {
+    /// Replaces references to duplicates in relationships without an inverse. Cost: one fetch for each such relationship and ten
+    /// thousand duplicates.
+    private func replaceReferencesWithoutInverse() throws {
         guard let model = ImportSession.coordinator(of: context)?.managedObjectModel else { return }
+        var survivors: [ObjectIdentifier: NSManagedObject] = [:]
+        for group in groups {
+            for duplicate in group.duplicates { survivors[ObjectIdentifier(duplicate)] = group.survivor }
+        }
+        // The survivor of one key may be a duplicate by another one.
+        func survivor(of object: NSManagedObject) -> NSManagedObject {
+            var object = object
+            while let survivor = survivors[ObjectIdentifier(object)] { object = survivor }
+            return object
+        }
+        let duplicates = groups.flatMap(\.duplicates)
         for entity in model.sortedEntities {
             for property in entity.ownProperties {
                 guard let relationship = property as? NSRelationshipDescription,
-                    relationship.inverseRelationship == nil,
-                    let destination = relationship.destinationEntity, duplicate.entity.isKindOf(entity: destination)
+                    relationship.inverseRelationship == nil, let destination = relationship.destinationEntity
                 else { continue }
-                let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
-                let format = relationship.isToMany ? "ANY %K == %@" : "%K == %@"
-                request.predicate = NSPredicate(format: format, argumentArray: [relationship.name, duplicate])
-                for owner in try context.fetch(request) {
-                    replace(duplicate, by: survivor, in: relationship, of: owner)
+                let destinations = duplicates.filter { $0.entity.isKindOf(entity: destination) }
+                for start in stride(from: 0, to: destinations.count, by: Self.fetchSize) {
+                    let batch = Array(destinations[start..<min(start + Self.fetchSize, destinations.count)])
+                    let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
+                    let format = relationship.isToMany ? "ANY %K IN %@" : "%K IN %@"
+                    request.predicate = NSPredicate(format: format, argumentArray: [relationship.name, batch])
+                    for owner in try context.fetch(request) {
+                        Self.replaceMembers(of: owner, relationship, by: survivor)
+                    }
                 }
             }
         }
     }
 
-    private func replace(
-        _ duplicate: NSManagedObject, by survivor: NSManagedObject, in relationship: NSRelationshipDescription,
-        of owner: NSManagedObject
+    /// SQLite's default limit is 32,766 values in a statement.
+    private static let fetchSize = 10_000
+
+    /// Replaces members by their survivors. A reference between objects that become one ends.
+    private static func replaceMembers(
+        of owner: NSManagedObject, _ relationship: NSRelationshipDescription,
+        by survivor: (NSManagedObject) -> NSManagedObject
     ) {
         let name = relationship.name
-        // A reference of the survivor, or of the duplicate, ends with the duplicate.
-        let isOwn = owner === survivor || owner === duplicate
-        func replaced(_ members: [Any]) -> [Any] {
-            members.compactMap { member in
-                guard (member as AnyObject) === duplicate else { return member }
-                return isOwn ? nil : survivor
-            }
+        let owned = survivor(owner)
+        func replacement(_ member: NSManagedObject) -> NSManagedObject? {
+            let survivor = survivor(member)
+            return survivor !== member && survivor === owned ? nil : survivor
         }
         if !relationship.isToMany {
-            owner.setValue(isOwn ? nil : survivor, forKey: name)
+            owner.setValue((owner.value(forKey: name) as? NSManagedObject).flatMap(replacement), forKey: name)
         } else if relationship.isOrdered, let members = owner.value(forKey: name) as? NSOrderedSet {
-            owner.setValue(NSOrderedSet(array: replaced(members.array)), forKey: name)
+            let replaced = NSMutableOrderedSet()
+            for case let member as NSManagedObject in members {
+                if let member = replacement(member) { replaced.add(member) }
+            }
+            owner.setValue(replaced, forKey: name)
         } else if let members = owner.value(forKey: name) as? NSSet {
-            owner.setValue(NSSet(array: replaced(members.allObjects)), forKey: name)
+            let replaced = members.allObjects.compactMap { ($0 as? NSManagedObject).flatMap(replacement) }
+            owner.setValue(NSSet(array: replaced), forKey: name)
         }
     }
 }

@@ -135,6 +135,50 @@ struct DeduplicationTests {
         #expect(try shop.objects("Node", sortedBy: "code").count == 3)
     }
 
+    /// Lists without an inverse of several duplicates of one object, and of a duplicate of a duplicate.
+    @Test func `references without an inverse lead to the last survivor, once`() throws {
+        let item = WebModel.entity("Item", [("code", .stringAttributeType), ("number", .integer64AttributeType)])
+        item.userInfo = ["coral.identity": "code"]
+        let part = WebModel.entity("Part", [])
+        part.userInfo = ["coral.identity": "number"]
+        item.subentities = [part]
+        let list = WebModel.entity("List", [("name", .stringAttributeType)])
+        for (name, isOrdered) in [("ordered", true), ("unordered", false)] {
+            let relationship = NSRelationshipDescription()
+            relationship.name = name
+            relationship.destinationEntity = item
+            relationship.isOptional = true
+            relationship.isOrdered = isOrdered
+            relationship.deleteRule = .nullifyDeleteRule
+            list.properties.append(relationship)
+        }
+        let model = NSManagedObjectModel()
+        model.entities = [item, part, list]
+        let shop = try Shop(model)
+        try shop.context.performAndWait {
+            // The second has the code of the first and the number of the third, which remains; the last has neither.
+            let parts = [("a", 1), ("a", 2), ("b", 2), ("c", 3)].map { code, number in
+                shop.context.insert("Part", ["code": code, "number": number])
+            }
+            let list = shop.context.insert("List", ["name": "all"])
+            list.setValue(NSOrderedSet(array: [parts[3], parts[0], parts[1], parts[2]]), forKey: "ordered")
+            list.setValue(NSSet(array: parts), forKey: "unordered")
+            try shop.context.save()
+            var deduplicator = Deduplicator(shop.context)
+            var choices = 0
+            deduplicator.survivor = { objects in
+                choices += 1
+                return choices == 1 ? parts[1] : parts[2]
+            }
+            try deduplicator.plan().apply()
+            try shop.context.save()
+            shop.context.refreshAllObjects()
+            let ordered = list.value(forKey: "ordered") as? NSOrderedSet
+            #expect(ordered?.array as? [NSManagedObject] == [parts[3], parts[2]])
+            #expect(list.value(forKey: "unordered") as? Set<NSManagedObject> == [parts[2], parts[3]])
+        }
+    }
+
     @Test func `a key follows survivors that are duplicates by another key`() throws {
         let party = WebModel.entity("Party", [("code", .stringAttributeType)])
         party.userInfo = ["coral.identity": "code"]
