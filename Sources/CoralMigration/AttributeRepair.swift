@@ -67,12 +67,13 @@ package final class AttributeRepair: NSObject {
         // As in an inferred migration, a new attribute has its default value, and so has a required one without a value.
         guard let sourceName, let before else { return fill.map(Outcome.changed) ?? .kept(initial) }
         let value = GraphValue(object.value(forKey: sourceName), declaredAs: before)
-        if value.isNull { return fill.map(Outcome.changed) ?? .kept(isRequired ? initial : .null) }
+        let missing = isRequired ? initial : .null
+        if value.isNull { return fill.map(Outcome.changed) ?? .kept(missing) }
         if let converted = conversion.convert(value, to: after) { return .kept(converted) }
         switch narrowing {
         case nil, .fail: return .refused
         case .clamp: return Self.nearest(to: value, of: after.type).map(Outcome.changed) ?? .refused
-        case .clear: return .changed(fill ?? .null)
+        case .clear: return .changed(fill ?? missing)
         case .replace(let other): return .changed(other)
         }
     }

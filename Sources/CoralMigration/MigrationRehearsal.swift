@@ -69,10 +69,10 @@ public struct MigrationRehearsal: Sendable {
         let isDivided = parts.count > 1 && migration.isLightweight(result.steps)
         let execution = StepExecution(migration: migration, scratch: scratch, progress: progress)
         progress?.begin(result.steps.count * (isDivided ? 2000 : 1000))
-        // The location of the result; nil if the steps fail.
-        func run(_ steps: [MigrationStep], at current: URL) throws -> URL? {
+        // What a part of the steps gives; nil if it fails.
+        func attempt<Outcome>(_ steps: [MigrationStep], _ work: () throws -> Outcome) throws -> Outcome? {
             do {
-                return try execution.run(steps, at: current, to: scratch.next())
+                return try work()
             } catch let error as CocoaError where error.code == .userCancelled {
                 throw error
             } catch {
@@ -84,20 +84,25 @@ public struct MigrationRehearsal: Sendable {
         }
         var current = try copy()
         for part in parts {
-            let merged = try execution.deduplicate(current, before: part.steps[0], limit: exampleLimit)
+            let merged = try attempt(part.steps) {
+                try execution.deduplicate(current, before: part.steps[0], limit: exampleLimit)
+            }
+            guard let merged else { return result }
             let findings = try part.rows.findings(inStoreAt: current, limit: exampleLimit, progress)
             result.findings += findings + merged
             result.failure = failure(of: part.steps[0], findings)
             if result.failure != nil { return result }
             let start = Date()
-            guard let next = try run(part.steps, at: current) else { return result }
+            guard let next = try attempt(part.steps, { try execution.run(part.steps, at: current, to: scratch.next()) })
+            else { return result }
             current = next
             result.duration += Date().timeIntervalSince(start)
         }
         if isDivided {
             let whole = try copy()
             let start = Date()
-            guard try run(result.steps, at: whole) != nil else { return result }
+            guard try attempt(result.steps, { try execution.run(result.steps, at: whole, to: scratch.next()) }) != nil
+            else { return result }
             result.duration = Date().timeIntervalSince(start)
         }
         result.objectCount = try Self.objectCount(ofStoreAt: current, migration.destination.model)

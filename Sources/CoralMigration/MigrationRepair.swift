@@ -11,7 +11,7 @@ public struct MigrationRepair: Sendable, Hashable {
         case fail
         /// A number becomes the nearest one of the new type; other values are refused.
         case clamp
-        /// The value is removed.
+        /// The value is removed. A required attribute gets its default value.
         case clear
         /// The value becomes this one.
         case replace(GraphValue)

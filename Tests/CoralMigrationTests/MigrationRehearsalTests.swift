@@ -138,6 +138,50 @@ import Testing
             #expect(try store.values("size", third) == ["7", "7"])
         }
 
+        @Test func `a required value that is cleared becomes the default value`() throws {
+            let count = WebModel.attribute("count", .integer16AttributeType, optional: false)
+            count.defaultValue = 7
+            let second = Models.version("Second", [WebModel.attribute("title", .stringAttributeType), count])
+            let store = try VersionStore(Models.first) { context in
+                context.insert("Note", ["title": "a", "count": 70_000])
+            }
+            var migration = ProgressiveMigration(to: second, through: [Models.first])
+            migration.repairs = [MigrationRepair("Note", .convert(attribute: "count", .clear))]
+            #expect(try MigrationRehearsal(migration).run(onStoreAt: store.url).failure == nil)
+            try migration.migrateStore(at: store.url)
+            #expect(try store.values("count", second) == ["7"])
+        }
+
+        /// A list may have two notes, and the merged list would have four.
+        @Test func `a deduplication that fails is a result`() throws {
+            func version(_ name: String, count: NSAttributeType) -> ModelVersion {
+                let list = WebModel.entity("List", [("code", .stringAttributeType), ("count", count)])
+                let note = WebModel.entity("Note", [("title", .stringAttributeType)])
+                WebModel.relate(list, "notes", .toMany(ordered: false), note, "list", .toOne)
+                list.relationshipsByName["notes"]?.maxCount = 2
+                let model = NSManagedObjectModel()
+                model.entities = [list, note]
+                return ModelVersion(name: name, model: model)
+            }
+            let (first, second) = (
+                version("First", count: .integer64AttributeType), version("Second", count: .integer16AttributeType)
+            )
+            let store = try VersionStore(first) { context in
+                for _ in 0..<2 {
+                    let list = context.insert("List", ["code": "x"])
+                    for title in ["a", "b"] { context.insert("Note", ["title": title, "list": list]) }
+                }
+            }
+            var migration = ProgressiveMigration(to: second, through: [first])
+            migration.repairs = [
+                MigrationRepair("List", .deduplicate(["code"])),
+                MigrationRepair("List", .convert(attribute: "count", .clamp)),
+            ]
+            let result = try MigrationRehearsal(migration).run(onStoreAt: store.url)
+            #expect(result.failure?.hasPrefix("The step from \"First\" to \"Second\" fails.") == true)
+            #expect(result.objectCount == 0)
+        }
+
         @Test func `text is converted to numbers where possible`() throws {
             let number = WebModel.entity("Note", [("title", .integer64AttributeType)])
             let model = NSManagedObjectModel()
