@@ -123,6 +123,13 @@ public final class MutableValues {
         if context.hasChanges { try context.save() }
     }
 
+    /// Withdraws in-place changes, and rolls the context back, which by itself withdraws only those that were detected. Values that
+    /// were returned before have no effect any longer.
+    public func rollback() {
+        entries = [:]
+        context.rollback()
+    }
+
     private func notice(_ key: Key) throws {
         guard let entry = entries[key] else { return }
         guard entry.object.managedObjectContext === context, !entry.object.isDeleted else {

@@ -120,6 +120,20 @@ private final class StrangeTransformer: ValueTransformer {
         }
     }
 
+    @Test func `a rollback withdraws in-place changes that were not detected`() throws {
+        try withPalette { context, palette in
+            let list = try context.mutableValues.value(of: palette, forKey: "list", as: NSMutableArray.self)
+            list.add(Swatch("green", shade: 3))
+            context.mutableValues.rollback()
+            list.add(Swatch("blue", shade: 4))
+            palette.setValue("changed", forKey: "name")
+            try context.mutableValues.save()
+            context.refresh(palette, mergeChanges: false)
+            #expect(shades(palette) == [1, 2])
+            #expect(palette.value(forKey: "name") as? String == "changed")
+        }
+    }
+
     @Test func `an in-place change is validated before it is saved`() throws {
         try withPalette { context, palette in
             let list = try context.mutableValues.value(of: palette, forKey: "list", as: NSMutableArray.self)
