@@ -138,8 +138,8 @@ public struct ModelFile: Sendable, Equatable {
                     throw ModelError(.unknownFormat, "The archive is empty.")
                 }
                 return root.isKind(of: "XDPMModel")
-                    ? try single(.elements, ModelElementsReader.read(archive))
-                    : try single(.compiled, ModelArchive.read(archive))
+                    ? try single(.elements, ModelElementsReader.read(archive, byteCount: data.count))
+                    : try single(.compiled, ModelArchive.read(archive, byteCount: data.count))
             }
         }
         if data.starts(with: Array("momv2$".utf8)) {

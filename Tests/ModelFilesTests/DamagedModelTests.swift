@@ -69,6 +69,104 @@ struct DamagedModelTests {
         damage(content) { try ModelCache.read($0) }
     }
 
+    /// An archive of a model with one attribute, whose fields are given.
+    private func model(
+        _ builder: KeyedArchiveBuilder, type: ModelAttributeType, _ field: String, _ value: PropertyListValue
+    ) throws -> Data {
+        var builder = builder
+        let name = builder.add(string: "value")
+        let attribute = builder.add(
+            classChain: ["NSAttributeDescription", "NSPropertyDescription", "NSObject"],
+            fields: PropertyListDictionary([
+                ("NSPropertyName", name), ("NSAttributeType", .integer(Int64(type.rawValue))), (field, value),
+            ]))
+        let properties = builder.add(dictionary: [(key: name, value: attribute)])
+        let entityName = builder.add(string: "Note")
+        let entity = builder.add(
+            classChain: ["NSEntityDescription", "NSObject"],
+            fields: PropertyListDictionary([("NSEntityName", entityName), ("NSProperties", properties)]))
+        let entities = builder.add(dictionary: [(key: entityName, value: entity)])
+        let root = builder.add(
+            classChain: ["NSManagedObjectModel", "NSObject"],
+            fields: PropertyListDictionary([("NSEntities", entities)]))
+        return try builder.archive(root: root)
+    }
+
+    @Test("A small file whose parts are doubled at each level is rejected: predicates", arguments: [4, 90])
+    func sharedPredicates(levels: Int) throws {
+        var builder = KeyedArchiveBuilder()
+        var predicate = builder.add(
+            classChain: ["NSTruePredicate", "NSPredicate", "NSObject"], fields: PropertyListDictionary())
+        for _ in 0..<levels {
+            let parts = builder.add(array: [predicate, predicate])
+            predicate = builder.add(
+                classChain: ["NSCompoundPredicate", "NSPredicate", "NSObject"],
+                fields: PropertyListDictionary([
+                    ("NSCompoundPredicateType", .integer(1)), ("NSSubpredicates", parts),
+                ]))
+        }
+        let predicates = builder.add(array: [predicate])
+        let data = try model(builder, type: .string, "NSValidationPredicates", predicates)
+        if levels == 4 {
+            #expect(try ModelArchive.read(data).entities[0].attributes[0].validations.count == 1)
+        } else {
+            #expect(throws: ModelError.self) { try ModelArchive.read(data) }
+        }
+    }
+
+    @Test("A small file whose parts are doubled at each level is rejected: composites", arguments: [4, 30])
+    func sharedElements(levels: Int) throws {
+        var builder = KeyedArchiveBuilder()
+        let name = builder.add(string: "element")
+        let chain = ["NSAttributeDescription", "NSPropertyDescription", "NSObject"]
+        var element = builder.add(
+            classChain: chain,
+            fields: PropertyListDictionary([("NSPropertyName", name), ("NSAttributeType", .integer(700))]))
+        for _ in 1..<levels {
+            let elements = builder.add(array: [element, element])
+            element = builder.add(
+                classChain: chain,
+                fields: PropertyListDictionary([
+                    ("NSPropertyName", name), ("NSAttributeType", .integer(2100)), ("NSCompositeElements", elements),
+                ]))
+        }
+        let elements = builder.add(array: [element, element])
+        let data = try model(builder, type: .composite, "NSCompositeElements", elements)
+        if levels == 4 {
+            #expect(try ModelArchive.read(data).entities[0].attributes[0].leaves.count == 16)
+        } else {
+            #expect(throws: ModelError.self) { try ModelArchive.read(data) }
+        }
+    }
+
+    @Test("Lists that are shared in lists are rejected when their product is too large", arguments: [3, 1000])
+    func sharedLists(count: Int) throws {
+        var builder = KeyedArchiveBuilder()
+        let name = builder.add(string: "value")
+        let element = builder.add(
+            classChain: ["NSFetchIndexElementDescription", "NSObject"],
+            fields: PropertyListDictionary([("NSPropertyName", name)]))
+        let elements = builder.add(array: Array(repeating: element, count: count))
+        let index = builder.add(
+            classChain: ["NSFetchIndexDescription", "NSObject"],
+            fields: PropertyListDictionary([("NSIndexName", name), ("NSIndexElements", elements)]))
+        let indexes = builder.add(array: Array(repeating: index, count: count))
+        let entityName = builder.add(string: "Note")
+        let entity = builder.add(
+            classChain: ["NSEntityDescription", "NSObject"],
+            fields: PropertyListDictionary([("NSEntityName", entityName), ("NSFetchIndexDescriptions", indexes)]))
+        let entities = builder.add(dictionary: [(key: entityName, value: entity)])
+        let root = builder.add(
+            classChain: ["NSManagedObjectModel", "NSObject"],
+            fields: PropertyListDictionary([("NSEntities", entities)]))
+        let data = try builder.archive(root: root)
+        if count == 3 {
+            #expect(try ModelArchive.read(data).entities[0].fetchIndexes.map(\.elements.count) == [3, 3, 3])
+        } else {
+            #expect(throws: ModelError.self) { try ModelArchive.read(data) }
+        }
+    }
+
     @Test("Random bytes")
     func random() {
         for length in 0..<200 {

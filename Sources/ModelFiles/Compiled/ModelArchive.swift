@@ -17,15 +17,15 @@ public enum ModelArchive {
     /// Throws ``ModelError`` when the data is damaged or contains no model.
     public static func read(_ data: Data, file: String? = nil) throws -> Model {
         try reportingErrors(in: file) {
-            try read(KeyedArchive(data: data))
+            try read(KeyedArchive(data: data), byteCount: data.count)
         }
     }
 
-    static func read(_ archive: KeyedArchive) throws -> Model {
+    static func read(_ archive: KeyedArchive, byteCount: Int) throws -> Model {
         guard let root = try archive.root, root.isKind(of: "NSManagedObjectModel") else {
             throw ModelError(.unknownFormat, "The archive contains no managed object model.")
         }
-        return try ModelArchiveReader().model(root)
+        return try ModelArchiveReader(ReadingBudget(byteCount: byteCount)).model(root)
     }
 
     /// Writes a compiled model. Equal models give equal bytes.

@@ -4,27 +4,33 @@ import PredicateLanguage
 
 /// Reads the archive of an `NSManagedObjectModel`.
 struct ModelArchiveReader {
-    private let predicates = PredicateArchiveReader()
+    private let predicates: PredicateArchiveReader
+    private let budget: ReadingBudget
+
+    init(_ budget: ReadingBudget) {
+        self.budget = budget
+        predicates = PredicateArchiveReader(budget: budget)
+    }
 
     func model(_ root: ArchivedObject) throws -> Model {
         var model = Model()
-        for (_, object) in try root.object("NSEntities")?.pairs ?? [] {
+        for (_, object) in try budget.pairs(root.object("NSEntities")) {
             guard let object else { continue }
             model.entities.append(try entity(object))
         }
         model.entities.sort { $0.name < $1.name }
-        for (key, object) in try root.object("NSFetchRequestTemplates")?.pairs ?? [] {
+        for (key, object) in try budget.pairs(root.object("NSFetchRequestTemplates")) {
             guard let name = try key?.string, let object else { continue }
             model.fetchRequestTemplates.append(
                 ModelFetchRequestTemplate(name: name, fetchRequest: try fetchRequest(object)))
         }
         model.fetchRequestTemplates.sort { $0.name < $1.name }
-        for identifier in try root.object("NSVersionIdentifiers")?.members ?? [] {
+        for identifier in try budget.members(root.object("NSVersionIdentifiers")) {
             if let text = try identifier?.string { model.versionIdentifiers.insert(text) }
         }
-        for (key, object) in try root.object("NSConfigurations")?.pairs ?? [] {
+        for (key, object) in try budget.pairs(root.object("NSConfigurations")) {
             guard let name = try key?.string else { continue }
-            let names = try (object?.members ?? []).compactMap { try $0.flatMap(entityName) }
+            let names = try budget.members(object).compactMap { try $0.flatMap(entityName) }
             model.configurations.append(ModelConfiguration(name: name, entityNames: names.sorted()))
         }
         model.configurations.sort { $0.name < $1.name }
@@ -45,7 +51,7 @@ struct ModelArchiveReader {
         entity.versionHashModifier = try object.string("NSVersionHashModifier")
         entity.userInfo = try userInfo(object)
         entity.uniquenessConstraints = try names(object.object("NSUniqueTuples"))
-        entity.fetchIndexes = try (object.object("NSFetchIndexDescriptions")?.members ?? []).compactMap { $0 }
+        entity.fetchIndexes = try budget.members(object.object("NSFetchIndexDescriptions")).compactMap { $0 }
             .map(fetchIndex)
         // Compilers also write each index of several properties in the older form.
         let indexed = entity.fetchIndexes.map { $0.elements.map(\.target) }
@@ -53,8 +59,8 @@ struct ModelArchiveReader {
             !indexed.contains(names.map { .property($0) })
         }
         // A cached model repeats inherited properties.
-        let inherited = Set(try (parent?.object("NSProperties")?.pairs ?? []).compactMap { try $0.key?.string })
-        for (key, value) in try object.object("NSProperties")?.pairs ?? [] {
+        let inherited = Set(try budget.pairs(parent?.object("NSProperties")).compactMap { try $0.key?.string })
+        for (key, value) in try budget.pairs(object.object("NSProperties")) {
             guard let key = try key?.string, !inherited.contains(key), var property = value else { continue }
             if property.isKind(of: "_NSPropertyDescriptionProxy") {
                 guard let underlying = try property.object("NSUnderlyingProperty") else { continue }
@@ -85,15 +91,15 @@ struct ModelArchiveReader {
 
     private func userInfo(_ object: ArchivedObject) throws -> [String: PropertyListValue] {
         guard let userInfo = try object.object("NSUserInfo") else { return [:] }
-        return PropertyListValue(try ReadableValue(userInfo)).dictionary?.contents ?? [:]
+        return PropertyListValue(try budget.value(userInfo)).dictionary?.contents ?? [:]
     }
 
     /// Reads a list of lists of property names.
     private func names(_ object: ArchivedObject?) throws -> [[String]] {
-        try (object?.members ?? []).map { list in
+        try budget.members(object).map { list in
             // Constraints of a compiled model are names; those of a model created in code may be the properties
             // themselves.
-            try (list?.members ?? []).compactMap { try $0?.string ?? $0?.string("NSPropertyName") }
+            try budget.members(list).compactMap { try $0?.string ?? $0?.string("NSPropertyName") }
         }
     }
 }
@@ -121,6 +127,7 @@ extension ModelArchiveReader {
     }
 
     private func readCommon(_ property: inout some ModelProperty, _ object: ArchivedObject) throws {
+        try budget.spend()
         property.isOptional = try object.flag("NSIsOptional")
         property.isTransient = try object.flag("NSIsTransient")
         property.isIndexed = try object.flag("NSIsIndexed")
@@ -146,7 +153,7 @@ extension ModelArchiveReader {
         let className = try object.string("NSAttributeValueClassName")
         attribute.valueClassName = className == type.valueClassName ? nil : className
         attribute.defaultValue = try object.object("NSDefaultValue").map {
-            ModelValue(try ReadableValue($0), type: type)
+            ModelValue(try budget.value($0), type: type)
         }
         attribute.setValidations(try validations(object))
         if let expression = try object.object("NSDerivationExpression") {
@@ -154,9 +161,11 @@ extension ModelArchiveReader {
                 expression: try predicates.expression(expression),
                 filteringPredicate: try object.object("NSFilteringPredicate").map { try predicates.predicate($0) })
         }
-        if let elements = try object.object("NSCompositeElements")?.members {
+        if let elements = try object.object("NSCompositeElements") {
             try ModelAttribute.checkNesting(depth, property: attribute.name)
-            attribute.elements = try elements.compactMap { $0 }.map { try self.attribute($0, depth: depth + 1) }
+            attribute.elements = try budget.members(elements).compactMap { $0 }.map {
+                try self.attribute($0, depth: depth + 1)
+            }
         }
         return attribute
     }
@@ -189,8 +198,8 @@ extension ModelArchiveReader {
     }
 
     private func validations(_ object: ArchivedObject) throws -> [ModelValidation] {
-        let conditions = try object.object("NSValidationPredicates")?.members ?? []
-        let warnings = try object.object("NSValidationWarnings")?.members ?? []
+        let conditions = try budget.members(object.object("NSValidationPredicates"))
+        let warnings = try budget.members(object.object("NSValidationWarnings"))
         return try conditions.enumerated().compactMap { position, condition in
             guard let condition else { return nil }
             let warning = position < warnings.count ? warnings[position] : nil
@@ -210,7 +219,7 @@ extension ModelArchiveReader {
         var request = ModelFetchRequest(entityName: try object.object("NSEntity").flatMap(entityName))
         request.predicate = try object.object("NSPredicate").map { try predicates.predicate($0) }
         request.havingPredicate = try object.object("NSHavingPredicate").map { try predicates.predicate($0) }
-        request.sortDescriptors = try (object.object("NSSortDescriptors")?.members ?? []).compactMap { $0 }.map {
+        request.sortDescriptors = try budget.members(object.object("NSSortDescriptors")).compactMap { $0 }.map {
             ModelSortDescriptor(
                 key: try $0.string("NSKey") ?? "", isAscending: try $0.flag("NSAscending"),
                 selectorName: try $0.string("NSSelector") ?? "compare:")
@@ -228,7 +237,7 @@ extension ModelArchiveReader {
             request.includesPendingChanges = flags & FetchRequestFlags.includesPendingChanges != 0
         }
         func names(_ field: String) throws -> [String] {
-            try (object.object(field)?.members ?? []).compactMap { try $0?.string ?? $0?.string("NSPropertyName") }
+            try budget.members(object.object(field)).compactMap { try $0?.string ?? $0?.string("NSPropertyName") }
         }
         request.relationshipKeyPathsForPrefetching = try names("NSRelationshipKeyPathsForPrefetching")
         request.propertiesToFetch = try names("NSValuesToFetch")
@@ -239,7 +248,7 @@ extension ModelArchiveReader {
     private func fetchIndex(_ object: ArchivedObject) throws -> ModelFetchIndex {
         ModelFetchIndex(
             name: try object.string("NSIndexName") ?? "",
-            elements: try (object.object("NSIndexElements")?.members ?? []).compactMap { $0 }.map(fetchIndexElement),
+            elements: try budget.members(object.object("NSIndexElements")).compactMap { $0 }.map(fetchIndexElement),
             partialIndexPredicate: try object.object("NSPartialIndexPredicate").map { try predicates.predicate($0) })
     }
 

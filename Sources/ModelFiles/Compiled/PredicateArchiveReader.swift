@@ -6,9 +6,12 @@ import PredicateLanguage
 struct PredicateArchiveReader {
     /// The maximum nesting depth of predicates and expressions.
     private static let depthLimit = 100
+    /// What the reading may still produce: a part that a predicate shares is read once for each reference to it.
+    let budget: ReadingBudget
 
     func predicate(_ object: ArchivedObject, depth: Int = 0) throws -> PredicateNode {
         guard depth < Self.depthLimit else { throw Self.error("The predicate is nested too deeply.") }
+        try budget.spend()
         switch object.className {
         case "NSTruePredicate": return .constant(true)
         case "NSFalsePredicate": return .constant(false)
@@ -18,7 +21,7 @@ struct PredicateArchiveReader {
             return .comparison(try comparison(object, depth: depth + 1))
         }
         if object.isKind(of: "NSCompoundPredicate") {
-            let parts = try (object.object("NSSubpredicates")?.members ?? []).compactMap { $0 }
+            let parts = try budget.members(object.object("NSSubpredicates")).compactMap { $0 }
                 .map { try predicate($0, depth: depth + 1) }
             switch try object.integer("NSCompoundPredicateType") ?? 1 {
             case 0:
@@ -48,8 +51,9 @@ struct PredicateArchiveReader {
 
     func expression(_ object: ArchivedObject, depth: Int = 0) throws -> ExpressionNode {
         guard depth < Self.depthLimit else { throw Self.error("The expression is nested too deeply.") }
+        try budget.spend()
         if object.isKind(of: "NSConstantValueExpression") {
-            return .constant(value: try Self.value(try ReadableValue(try object.object("NSConstantValue"))))
+            return .constant(value: try Self.value(try budget.value(try object.object("NSConstantValue"))))
         }
         if object.isKind(of: "NSSelfExpression") { return .evaluatedObject }
         if object.isKind(of: "NSVariableExpression") || object.isKind(of: "NSVariableAssignmentExpression") {
@@ -60,7 +64,7 @@ struct PredicateArchiveReader {
         }
         if object.isKind(of: "NSFunctionExpression") { return try function(object, depth: depth + 1) }
         if object.isKind(of: "NSAggregateExpression") {
-            let elements = try (object.object("NSCollection")?.members ?? []).compactMap { $0 }
+            let elements = try budget.members(object.object("NSCollection")).compactMap { $0 }
             return .aggregate(try elements.map { try expression($0, depth: depth + 1) })
         }
         if object.isKind(of: "NSSubqueryExpression"), let collection = try object.object("NSCollection"),
@@ -85,11 +89,12 @@ struct PredicateArchiveReader {
         guard let operand = try object.object("NSOperand"), let selector = try object.string("NSSelectorName") else {
             throw Self.error("A function has no receiver or selector.")
         }
-        let arguments = try (object.object("NSArguments")?.members ?? []).compactMap { $0 }
+        let arguments = try budget.members(object.object("NSArguments")).compactMap { $0 }
         if object.isKind(of: "NSKeyPathExpression") || selector.hasPrefix("valueForKey"), arguments.count == 1,
             arguments[0].isKind(of: "NSKeyPathSpecifierExpression")
         {
             let keys = try (arguments[0].string("NSKeyPath") ?? "").split(separator: ".").map(String.init)
+            try budget.spend(keys.count)
             return .keyPath(base: try expression(operand, depth: depth), keys: keys)
         }
         let values = try arguments.map { try expression($0, depth: depth) }

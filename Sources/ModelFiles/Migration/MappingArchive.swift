@@ -54,7 +54,9 @@ public enum MappingArchive {
         guard let root = try KeyedArchive(data: data).root, root.isKind(of: "NSMappingModel") else {
             throw ModelError(.unknownFormat, "The archive contains no mapping model.")
         }
-        return try (root.object("NSEntityMappings")?.members ?? []).compactMap { $0 }.map(entity)
+        let reader = PredicateArchiveReader(budget: ReadingBudget(byteCount: data.count))
+        let entities = try reader.budget.members(root.object("NSEntityMappings")).compactMap { $0 }
+        return try entities.map { try entity($0, reader) }
     }
 
     /// Whether the mappings fit two versions: the version hashes of each mapping's entities are those of the versions.
@@ -74,7 +76,7 @@ public enum MappingArchive {
         name.map { hash != nil && version[$0] == hash } ?? true
     }
 
-    private static func entity(_ object: ArchivedObject) throws -> Entity {
+    private static func entity(_ object: ArchivedObject, _ reader: PredicateArchiveReader) throws -> Entity {
         let policy = try object.string("NSEntityMigrationPolicyClassName")
         return Entity(
             name: try object.string("NSMappingName"),
@@ -83,18 +85,21 @@ public enum MappingArchive {
             sourceHash: try data(object, "NSSourceEntityVersionHash"),
             destinationName: try object.string("NSDestinationEntityName"),
             destinationHash: try data(object, "NSDestinationEntityVersionHash"),
-            source: try object.object("NSSourceExpression").map { try PredicateArchiveReader().expression($0) },
+            source: try object.object("NSSourceExpression").map { try reader.expression($0) },
             policyClassName: policy?.isEmpty == true ? nil : policy,
-            attributes: try properties(object, "NSAttributeMappings"),
-            relationships: try properties(object, "NSRelationshipMappings"), userInfo: try userInfo(object))
+            attributes: try properties(object, "NSAttributeMappings", reader),
+            relationships: try properties(object, "NSRelationshipMappings", reader),
+            userInfo: try userInfo(object, reader))
     }
 
-    private static func properties(_ object: ArchivedObject, _ field: String) throws -> [Property] {
-        try (object.object(field)?.members ?? []).compactMap { $0 }.map { property in
+    private static func properties(
+        _ object: ArchivedObject, _ field: String, _ reader: PredicateArchiveReader
+    ) throws -> [Property] {
+        try reader.budget.members(object.object(field)).compactMap { $0 }.map { property in
             Property(
                 name: try property.string("NSDestinationPropertyName"),
-                value: try property.object("NSValueExpression").map { try PredicateArchiveReader().expression($0) },
-                userInfo: try userInfo(property))
+                value: try property.object("NSValueExpression").map { try reader.expression($0) },
+                userInfo: try userInfo(property, reader))
         }
     }
 
@@ -103,8 +108,10 @@ public enum MappingArchive {
         return value.value.data ?? value.value["NS.data"]?.data
     }
 
-    private static func userInfo(_ object: ArchivedObject) throws -> [String: PropertyListValue] {
+    private static func userInfo(
+        _ object: ArchivedObject, _ reader: PredicateArchiveReader
+    ) throws -> [String: PropertyListValue] {
         guard let userInfo = try object.object("NSUserInfo") else { return [:] }
-        return PropertyListValue(try ReadableValue(userInfo)).dictionary?.contents ?? [:]
+        return PropertyListValue(try reader.budget.value(userInfo)).dictionary?.contents ?? [:]
     }
 }

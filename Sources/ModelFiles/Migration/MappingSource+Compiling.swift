@@ -152,7 +152,8 @@ private struct MappingCompilation {
     private func expression(of property: MappingSource.Property) throws -> ExpressionNode? {
         guard let data = property.expression else { return nil }
         return try ModelArchive.reportingErrors(in: mapping.url.path) {
-            try KeyedArchive(data: data).root.map { try PredicateArchiveReader().expression($0) }
+            let reader = PredicateArchiveReader(budget: ReadingBudget(byteCount: data.count))
+            return try KeyedArchive(data: data).root.map { try reader.expression($0) }
         }
     }
 

@@ -6,35 +6,41 @@ import PredicateLanguage
 /// of the editor's own classes. The attributes of a property are in stereotypes: dictionaries of named slots with a
 /// default each.
 public struct ModelElementsReader {
-    private let predicates = PredicateArchiveReader()
+    private let predicates: PredicateArchiveReader
+    private let budget: ReadingBudget
+
+    private init(_ budget: ReadingBudget) {
+        self.budget = budget
+        predicates = PredicateArchiveReader(budget: budget)
+    }
 
     /// Reads such an archive. `file` is the path for error messages. Throws ``ModelError`` when the data is damaged.
     public static func read(_ data: Data, file: String? = nil) throws -> Model {
         try ModelArchive.reportingErrors(in: file) {
-            try read(KeyedArchive(data: data))
+            try read(KeyedArchive(data: data), byteCount: data.count)
         }
     }
 
-    static func read(_ archive: KeyedArchive) throws -> Model {
+    static func read(_ archive: KeyedArchive, byteCount: Int) throws -> Model {
         guard let root = try archive.root, root.isKind(of: "XDPMModel") else {
             throw ModelError(.unknownFormat, "The archive contains no source model.")
         }
-        return try ModelElementsReader().model(root)
+        return try ModelElementsReader(ReadingBudget(byteCount: byteCount)).model(root)
     }
 
     private func model(_ root: ArchivedObject) throws -> Model {
         var model = Model()
         if let identifier = try root.string("_modelVersionIdentifier") { model.versionIdentifiers = [identifier] }
-        for (_, object) in try root.object("_xd_rootPackage")?.object("XDBucketForClassesstorage")?.pairs ?? [] {
+        for (_, object) in try budget.pairs(root.object("_xd_rootPackage")?.object("XDBucketForClassesstorage")) {
             guard let object, object.isKind(of: "XDPMEntity") else { continue }
             let (entity, templates) = try entity(object)
             model.entities.append(entity)
             model.fetchRequestTemplates += templates
         }
         model.entities.sort { $0.name < $1.name }
-        for (key, members) in try root.object("_configurationsByName")?.pairs ?? [] {
+        for (key, members) in try budget.pairs(root.object("_configurationsByName")) {
             guard let name = try key?.string else { continue }
-            let names = try (members?.members ?? []).compactMap { try $0?.string("_name") ?? $0?.string }
+            let names = try budget.members(members).compactMap { try $0?.string("_name") ?? $0?.string }
             model.configurations.append(ModelConfiguration(name: name, entityNames: names.sorted()))
         }
         model.configurations.sort { $0.name < $1.name }
@@ -43,7 +49,7 @@ public struct ModelElementsReader {
 
     private func entity(_ object: ArchivedObject) throws -> (ModelEntity, [ModelFetchRequestTemplate]) {
         guard let name = try object.string("_name") else { throw ModelError(.invalidName, "An entity has no name.") }
-        let slots = try Slots(of: object)
+        let slots = try Slots(of: object, budget)
         var entity = ModelEntity(name: name)
         entity.className = try slots.string("XD_PSK_entityClassName")
         entity.isAbstract = try slots.flag("XD_PSK_isAbstract")
@@ -53,7 +59,7 @@ public struct ModelElementsReader {
         entity.parentName = try parentName(object)
         entity.compoundIndexes = try slots.lists("XDPMCompoundIndexes")
         entity.uniquenessConstraints = try slots.lists("XDPMUniquenessConstraints")
-        for (_, property) in try object.object("XDBucketForOwnedAttributesstorage")?.pairs ?? [] {
+        for (_, property) in try budget.pairs(object.object("XDBucketForOwnedAttributesstorage")) {
             guard let property else { continue }
             if property.isKind(of: "XDPMAttribute") {
                 entity.attributes.append(try attribute(property))
@@ -66,7 +72,7 @@ public struct ModelElementsReader {
         entity.attributes.sort { $0.name < $1.name }
         entity.relationships.sort { $0.name < $1.name }
         entity.fetchedProperties.sort { $0.name < $1.name }
-        let templates = try (slots["XD_PSK_fetchRequestsArray"]?.members ?? []).compactMap { $0 }.compactMap {
+        let templates = try budget.members(slots["XD_PSK_fetchRequestsArray"]).compactMap { $0 }.compactMap {
             try template($0, entityName: name)
         }
         return (entity, templates)
@@ -110,7 +116,7 @@ extension ModelElementsReader {
     }
 
     private func attribute(_ object: ArchivedObject) throws -> ModelAttribute {
-        let slots = try Slots(of: object)
+        let slots = try Slots(of: object, budget)
         let number = try slots.integer("XD_PAttK_attributeType") ?? 0
         guard let type = ModelAttributeType(rawValue: number) else {
             throw ModelError(.invalidValue, "The attribute type \(number) is unknown.", property: try name(object))
@@ -129,7 +135,7 @@ extension ModelElementsReader {
     }
 
     private func relationship(_ object: ArchivedObject) throws -> ModelRelationship {
-        let slots = try Slots(of: object)
+        let slots = try Slots(of: object, budget)
         var relationship = ModelRelationship(
             name: try name(object), destinationName: try slots["XD_PRK_destination"]?.string("_name"),
             inverseName: try slots["XD_PRK_inverseRelationship"]?.string("_name"))
@@ -152,7 +158,7 @@ extension ModelElementsReader {
     }
 
     private func fetchedProperty(_ object: ArchivedObject) throws -> ModelFetchedProperty {
-        let slots = try Slots(of: object)
+        let slots = try Slots(of: object, budget)
         let request = slots["XD_PFPK_fetchRequest"]
         var fetchRequest = ModelFetchRequest(
             entityName: try (request?.object("entity") ?? slots["XD_PFPK_destination"])?.string("_name"))
@@ -172,10 +178,12 @@ extension ModelElementsReader {
 /// The slots of all stereotypes of an element, by name.
 private struct Slots {
     private var values: [String: ArchivedObject] = [:]
+    private let budget: ReadingBudget
 
-    init(of element: ArchivedObject) throws {
-        for (_, stereotype) in try element.object("XDBucketForStereotypesstorage")?.pairs ?? [] {
-            for (key, slot) in try stereotype?.object("XDBucketForOwnedAttributesstorage")?.pairs ?? [] {
+    init(of element: ArchivedObject, _ budget: ReadingBudget) throws {
+        self.budget = budget
+        for (_, stereotype) in try budget.pairs(element.object("XDBucketForStereotypesstorage")) {
+            for (key, slot) in try budget.pairs(stereotype?.object("XDBucketForOwnedAttributesstorage")) {
                 if let key = try key?.string, let value = try slot?.object("_default") { values[key] = value }
             }
         }
@@ -199,14 +207,14 @@ private struct Slots {
     /// User info without the settings of an abandoned synchronisation service, which editors wrote into every model.
     func userInfo(_ name: String) throws -> [String: PropertyListValue] {
         guard let object = values[name] else { return [:] }
-        let userInfo = PropertyListValue(try ReadableValue(object)).dictionary?.contents ?? [:]
+        let userInfo = PropertyListValue(try budget.value(object)).dictionary?.contents ?? [:]
         return userInfo.filter { !$0.key.hasPrefix("com.apple.syncservices.") }
     }
 
     /// Reads a list of lists of names.
     func lists(_ name: String) throws -> [[String]] {
-        try (values[name]?.members ?? []).map { list in
-            try (list?.members ?? []).compactMap { try $0?.string ?? $0?.string("_name") }
+        try budget.members(values[name]).map { list in
+            try budget.members(list).compactMap { try $0?.string ?? $0?.string("_name") }
         }
     }
 
