@@ -270,6 +270,8 @@ struct SourceLexer {
     }
 
     private mutating func appendEscape(to value: inout [UInt8]) {
+        // A source may end after the backslash; the string without an end is then the error.
+        guard index < bytes.count else { return }
         let escaped = byte()
         if escaped == UInt8(ascii: "\n") { line += 1 }
         index += 1

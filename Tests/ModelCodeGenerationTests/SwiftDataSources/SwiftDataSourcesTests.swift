@@ -355,6 +355,12 @@ import Testing
         }
     }
 
+    @Test func `a source that ends in an escape has a string without an end`() {
+        for text in [#"let a = "\"#, ##"let a = #"\#"##, #"let a = "\u"#, #"let a = "\u{"#, "let a = \"\"\"\n\\"] {
+            #expect(failure(text)?.message.contains("has no end") == true, "\(text)")
+        }
+    }
+
     @Test func `a million braces, and a deep type, end`() throws {
         #expect(failure(String(repeating: "{", count: 1_000_000)) != nil)
         #expect(failure("@Model class T { var a: " + String(repeating: "[", count: 20_000)) != nil)
