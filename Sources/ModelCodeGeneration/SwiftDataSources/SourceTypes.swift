@@ -136,7 +136,15 @@ struct SourceForms {
     /// The form of a type that is not optional.
     ///
     /// - Throws: ``ModelError`` if it cannot be known from the sources.
-    func form(of name: SourceTypeName, in scope: SourceTypes.Scope, depth: Int = 0) throws -> StoredForm {
+    func form(of name: SourceTypeName, in scope: SourceTypes.Scope) throws -> StoredForm {
+        var remaining = ModelAttribute.maximumElementCount
+        return try form(of: name, in: scope, depth: 0, remaining: &remaining)
+    }
+
+    /// - Parameter remaining: The number of elements that the form may still get.
+    private func form(
+        of name: SourceTypeName, in scope: SourceTypes.Scope, depth: Int, remaining: inout Int
+    ) throws -> StoredForm {
         guard depth < ModelAttribute.maximumNesting else {
             throw failure(
                 "The type contains itself, or is nested more than \(ModelAttribute.maximumNesting) levels deep.")
@@ -154,7 +162,7 @@ struct SourceForms {
         case .archive: return .archive
         case .json: return .json
         case .enumeration: return .enumeration(try cases(of: type))
-        case .structure: return .structure(try fields(of: type, depth))
+        case .structure: return .structure(try fields(of: type, depth, &remaining))
         }
     }
 
@@ -166,12 +174,18 @@ struct SourceForms {
         return cases.filter(\.hasPayload) + cases.filter { !$0.hasPayload }
     }
 
-    private func fields(of type: ResolvedType, _ depth: Int) throws -> [StoredForm.Element] {
+    private func fields(
+        of type: ResolvedType, _ depth: Int, _ remaining: inout Int
+    ) throws -> [StoredForm.Element] {
         guard case .declared(let declared, let arguments) = type else {
             if case .system(let elements) = type { return elements }
             return []
         }
         let stored = declared.variables.filter { !$0.isStatic && !$0.isComputed }
+        remaining -= stored.count
+        guard remaining >= 0 else {
+            throw failure("The type has more than \(ModelAttribute.maximumElementCount) elements.")
+        }
         try checkCondition(of: declared, members: stored.map { ($0.name, $0.line, $0.condition) })
         let parameters = Dictionary(
             zip(declared.parameters, arguments), uniquingKeysWith: { first, _ in first })
@@ -191,7 +205,7 @@ struct SourceForms {
             let argumentScope = parameters.isEmpty ? scope : SourceTypes.Scope(path: scope.path, file: scope.file)
             return StoredForm.Element(
                 name: variable.name, typeName: actual.unwrapped.printed,
-                form: try form(of: actual, in: argumentScope, depth: depth + 1).asElement,
+                form: try form(of: actual, in: argumentScope, depth: depth + 1, remaining: &remaining).asElement,
                 isOptional: actual.isOptional)
         }
     }

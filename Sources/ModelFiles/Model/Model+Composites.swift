@@ -8,15 +8,12 @@ extension Model {
         for index in entities.indices {
             let entity = entities[index]
             entities[index].attributes = try entity.attributes.map { attribute in
-                var remaining = Self.compositeElementLimit
+                var remaining = ModelAttribute.maximumElementCount
                 return try Self.resolved(
                     attribute, composites, owners: [], remaining: &remaining, entity: entity.name, file: file)
             }
         }
     }
-
-    /// The maximum number of elements of one attribute. Types that contain types can double them at each level.
-    private static let compositeElementLimit = 10_000
 
     /// Recursive once for each level of types; no type occurs twice.
     private static func resolved(

@@ -75,6 +75,10 @@ public struct ModelAttribute: ModelProperty {
     /// neither read nor written.
     public static let maximumNesting = 32
 
+    /// The maximum number of elements of one attribute in a source, with those in elements. Types that contain types can
+    /// double them at each level.
+    package static let maximumElementCount = 10_000
+
     /// Whether the store computes the value. Such an attribute cannot be set.
     public var isReadOnly: Bool { derivation != nil }
 

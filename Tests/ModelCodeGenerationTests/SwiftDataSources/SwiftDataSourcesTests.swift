@@ -361,6 +361,18 @@ import Testing
         }
     }
 
+    @Test func `structures that double their elements at each level are refused`() throws {
+        func text(_ levels: Int) -> String {
+            let types = (0..<levels).map { "struct S\($0): Codable { var a: S\($0 + 1); var b: S\($0 + 1) }" }
+            return (types + ["struct S\(levels): Codable { var value: Int }"]).joined(separator: "\n")
+        }
+        let attribute = try #require(try entity("var s: S0", besides: text(4)).attributes.first)
+        #expect(attribute.leaves.count == 16)
+        let error = failure("@Model class Trip {\n  var s: S0\n}\n" + text(28))
+        #expect(error?.message.contains("more than 10000 elements") == true)
+        #expect(error?.line == 2 && error?.property == "s")
+    }
+
     @Test func `a million braces, and a deep type, end`() throws {
         #expect(failure(String(repeating: "{", count: 1_000_000)) != nil)
         #expect(failure("@Model class T { var a: " + String(repeating: "[", count: 20_000)) != nil)
