@@ -366,6 +366,14 @@ import Testing
         #expect(found(text) == ["4:1 autoreleasepool", "9:1 #selector", "12:1 @NSManaged", "15:1 @objc", "17:1 @objc"])
     }
 
+    /// Quadratic time would take minutes.
+    @Test("Strings that remain open are read in linear time", .timeLimit(.minutes(1)))
+    func openStrings() {
+        let lines = SwiftCode.lines(of: String(repeating: "\"\"\"\\(\n", count: 100_000) + "\"@objc\n@objc")
+        #expect(lines.count == 100_002)
+        #expect(lines.suffix(2).map { String(decoding: $0, as: UTF8.self) } == ["      ", "@objc"])
+    }
+
     @Test("A copy of a request can be cast")
     func copiedRequests() {
         #expect(found("import CoreData\nf(r.copy() as! NSFetchRequest<B>)") == [])

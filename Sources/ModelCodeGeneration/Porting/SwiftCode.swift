@@ -75,6 +75,8 @@ enum SwiftCode {
 
         private var commentDepth = 0
         private var levels: [Level] = []
+        /// The number of levels that are open from the lines before. No string on one line is among them.
+        private var earlierLevels = 0
 
         mutating func code(in line: ArraySlice<UInt8>) -> [UInt8] {
             var code: [UInt8] = []
@@ -91,11 +93,12 @@ enum SwiftCode {
                 rest = rest.dropFirst(length)
             }
             // A string that is not long ends with its line, with the code inside it.
-            let short = levels.firstIndex { level in
+            let short = levels[earlierLevels...].firstIndex { level in
                 if case .string(isLong: false, _) = level { return true }
                 return false
             }
             if let short { levels.removeSubrange(short...) }
+            earlierLevels = levels.count
             return code
         }
 
@@ -135,10 +138,15 @@ enum SwiftCode {
                 }
                 if rest.first == UInt8(ascii: ")") {
                     levels[levels.count - 1] = .interpolation(parentheses: parentheses - 1)
-                    if parentheses == 1 { levels.removeLast() }
+                    if parentheses == 1 { closeLevel() }
                 }
             }
             return (max(1, pounds), true)
+        }
+
+        private mutating func closeLevel() {
+            levels.removeLast()
+            earlierLevels = min(earlierLevels, levels.count)
         }
 
         /// Whether a byte is one of `"#/*()\`.
@@ -157,7 +165,7 @@ enum SwiftCode {
             let marks = String(repeating: "#", count: pounds)
             let end = (isLong ? "\"\"\"" : "\"") + marks
             if rest.starts(with: end.utf8) {
-                levels.removeLast()
+                closeLevel()
                 return (end.utf8.count, false)
             }
             let escape = "\\" + marks

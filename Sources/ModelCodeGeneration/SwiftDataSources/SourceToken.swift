@@ -212,8 +212,9 @@ struct SourceLexer {
             let code = text(start..<index).components(separatedBy: "//")[0]
             return append(.directive, code.trimmingCharacters(in: .whitespaces))
         }
-        append(.sign, "#")
-        index += 1
+        // All of them: a search from each for the quote after the last would cost the square of their number.
+        for _ in 0..<pounds { append(.sign, "#") }
+        index += pounds
     }
 
     /// Whether a directive of this name, and not a longer one, is here.
@@ -292,7 +293,8 @@ struct SourceLexer {
 
     /// Skips the code in a string. It may contain strings, whose parentheses do not count.
     private mutating func skipInterpolation(_ start: Int) throws {
-        let outer = tokens
+        // The strings in it are removed again. A copy of the tokens would cost all of them for each string.
+        let count = tokens.count
         var depth = 0
         repeat {
             guard index < bytes.count else { throw unclosed("string", start) }
@@ -305,6 +307,6 @@ struct SourceLexer {
             default: index += 1
             }
         } while depth > 0
-        tokens = outer
+        tokens.removeSubrange(count...)
     }
 }

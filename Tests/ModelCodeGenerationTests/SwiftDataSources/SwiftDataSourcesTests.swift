@@ -373,6 +373,14 @@ import Testing
         #expect(error?.line == 2 && error?.property == "s")
     }
 
+    /// Quadratic time would take minutes.
+    @Test(.timeLimit(.minutes(1))) func `many strings in strings are read in linear time`() throws {
+        let lines = (0..<20_000).map { #"let a\#($0) = "\(name("key")) and \(name("other"))""# }
+        let entity = try entity("var value: Int", besides: lines.joined(separator: "\n"))
+        #expect(entity.attributes.map(\.name) == ["value"])
+        #expect(try self.entity("var value: Int", besides: String(repeating: "#", count: 100_000)).name == "Trip")
+    }
+
     @Test func `a million braces, and a deep type, end`() throws {
         #expect(failure(String(repeating: "{", count: 1_000_000)) != nil)
         #expect(failure("@Model class T { var a: " + String(repeating: "[", count: 20_000)) != nil)
