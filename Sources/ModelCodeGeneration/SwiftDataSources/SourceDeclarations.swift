@@ -34,6 +34,26 @@ indirect enum SourceTypeName: Hashable, Sendable {
         }
     }
 
+    /// Whether the name has at most so many parts. A shared argument is counted each time, as it is printed each time.
+    func hasParts(atMost limit: Int) -> Bool {
+        var remaining = limit
+        return countParts(&remaining)
+    }
+
+    private func countParts(_ remaining: inout Int) -> Bool {
+        remaining -= 1
+        guard remaining >= 0 else { return false }
+        switch self {
+        case .named(_, let arguments):
+            for argument in arguments {
+                guard argument.countParts(&remaining) else { return false }
+            }
+            return true
+        case .optional(let wrapped): return wrapped.countParts(&remaining)
+        case .other: return true
+        }
+    }
+
     /// The name with generic parameters replaced.
     func replacing(_ parameters: [String: SourceTypeName]) -> SourceTypeName {
         switch self {

@@ -127,6 +127,9 @@ struct SourceForms {
     let file: String
     let line: Int
 
+    /// The maximum number of parts of a generic type. A type with two parameters can double them at each level.
+    private static let maximumPartCount = 1000
+
     private func failure(_ message: String, _ place: (file: String, line: Int)? = nil) -> ModelError {
         ModelError(
             .invalidValue, message, file: place?.file ?? file, line: place?.line ?? line, entity: entity,
@@ -202,6 +205,10 @@ struct SourceForms {
                 throw failure("The type of \(variable.name) does not follow from its initial value: state it.", place)
             }
             let actual = type.replacing(parameters)
+            guard actual.hasParts(atMost: Self.maximumPartCount) else {
+                throw failure(
+                    "The type of \(variable.name) has more than \(Self.maximumPartCount) generic arguments.", place)
+            }
             let argumentScope = parameters.isEmpty ? scope : SourceTypes.Scope(path: scope.path, file: scope.file)
             return StoredForm.Element(
                 name: variable.name, typeName: actual.unwrapped.printed,

@@ -373,6 +373,18 @@ import Testing
         #expect(error?.line == 2 && error?.property == "s")
     }
 
+    @Test func `generic arguments that are doubled at each level are refused`() throws {
+        func text(_ levels: Int) -> String {
+            let types = (0..<levels).map { "struct G\($0)<T>: Codable { var a: G\($0 + 1)<P<T, T>> }" }
+            return (types + ["struct G\(levels)<T>: Codable { var a: Int }", "struct P<A, B>: Codable {}"])
+                .joined(separator: "\n")
+        }
+        #expect(try entity("var g: G0<Int>", besides: text(4)).attributes.first?.leaves.count == 1)
+        let error = failure("@Model class Trip {\n  var g: G0<Int>\n}\n" + text(28))
+        #expect(error?.message.contains("more than 1000 generic arguments") == true)
+        #expect(error?.property == "g")
+    }
+
     /// Quadratic time would take minutes.
     @Test(.timeLimit(.minutes(1))) func `many strings in strings are read in linear time`() throws {
         let lines = (0..<20_000).map { #"let a\#($0) = "\(name("key")) and \(name("other"))""# }
