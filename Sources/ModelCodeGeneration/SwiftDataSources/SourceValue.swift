@@ -4,8 +4,14 @@ import ModelFiles
 /// What the source states of a variable's initial value.
 struct SourceValue {
     private let tokens: [SourceToken]
+    /// The number of array literals that contain the value.
+    private let depth: Int
+    /// The maximum of ``depth``. The type of a value that is deeper does not follow from the source.
+    private static let maximumDepth = 16
 
-    init(_ tokens: [SourceToken]) { self.tokens = tokens }
+    init(_ tokens: [SourceToken]) { self.init(tokens, depth: 0) }
+
+    private init(_ tokens: [SourceToken], depth: Int) { (self.tokens, self.depth) = (tokens, depth) }
 
     /// The type that the value has; nil if only the compiler knows it.
     ///
@@ -43,9 +49,9 @@ struct SourceValue {
         {
             return type
         }
-        guard tokens.last?.isSign("]") == true else { return nil }
+        guard tokens.last?.isSign("]") == true, depth < Self.maximumDepth else { return nil }
         let elements = SourceParser.parts(of: Array(tokens.dropFirst().dropLast()))
-        let elementTypes = try Set(elements.map { try SourceValue($0).type(in: scope, types) })
+        let elementTypes = try Set(elements.map { try SourceValue($0, depth: depth + 1).type(in: scope, types) })
         guard elementTypes.count == 1, let element = elementTypes.first ?? nil else { return nil }
         return .array(element)
     }

@@ -398,6 +398,8 @@ import Testing
         #expect(failure("@Model class T { var a: " + String(repeating: "[", count: 20_000)) != nil)
         #expect(failure(String(repeating: "enum A {", count: 20_000)) != nil)
         #expect(failure(String(repeating: #"let a = "\("#, count: 20_000)) != nil)
+        let (start, end) = (String(repeating: "[", count: 10_000), String(repeating: "]", count: 10_000))
+        #expect(failure("@Model class T {\n  var a = \(start)1\(end)\n}")?.line == 2)
     }
 
     @Test func `strings, comments and regular expressions hide what is in them`() throws {
