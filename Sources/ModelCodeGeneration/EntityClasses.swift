@@ -185,9 +185,19 @@ extension EntityClasses {
                     code, message, file: place.file ?? entity.position.file, line: place.line, entity: entity.name,
                     property: property?.name))
         }
+        let isGenerated = model.entities.contains { $0.codeGeneration != .manual }
+        // The class of an entity that is not generated is the type of others' relationships.
+        for entity in model.entities where isGenerated {
+            guard let name = entity.ownClassName, !SwiftName.isName(name) else { continue }
+            report(.invalidName, "\(name.debugDescription) cannot be the name of a class.", entity)
+        }
         var owners: [String: String] = [:]
         for entity in model.entities where entity.codeGeneration != .manual {
             guard let name = entity.ownClassName else { continue }
+            for attribute in entity.attributes where attribute.type == .transformable {
+                guard let type = attribute.valueClassName, !type.isEmpty, !SwiftName.isType(type) else { continue }
+                report(.invalidName, "\(type.debugDescription) cannot be the name of a type.", entity, attribute)
+            }
             if let owner = owners.updateValue(entity.name, forKey: name) {
                 report(
                     .duplicateName,

@@ -10,6 +10,23 @@ package enum SwiftName {
         name.prefix(1).uppercased() + name.dropFirst()
     }
 
+    /// Whether a text is a name in Swift, in backticks if it is a reserved word. Names in a model become code, and the model may
+    /// be from a file that is not trusted.
+    package static func isName(_ text: String) -> Bool {
+        guard let first = text.unicodeScalars.first, first == "_" || first.properties.isXIDStart else { return false }
+        return text != "_" && text.unicodeScalars.allSatisfy(\.properties.isXIDContinue)
+    }
+
+    /// Whether a text contains only what the name of a type does: names, and the signs of collections, optionals, tuples,
+    /// functions and protocols.
+    package static func isType(_ text: String) -> Bool {
+        guard let first = text.unicodeScalars.first,
+            first == "_" || first == "[" || first == "(" || first.properties.isXIDStart
+        else { return false }
+        let signs = " <>[](),.:?!&-".unicodeScalars
+        return text.unicodeScalars.allSatisfy { $0.properties.isXIDContinue || signs.contains($0) }
+    }
+
     /// Whether `NSManagedObject` has a member with the name, so that no property can have it.
     static func isTaken(_ name: String) -> Bool {
         memberNames.contains(name)
@@ -45,9 +62,14 @@ struct SwiftText {
     init(modelName: String? = nil) {
         text = ""
         if let modelName {
-            text = "\(Self.heading)\(modelName). Do not edit: change the model instead.\n\n"
+            text = "\(Self.heading)\(Self.line(of: modelName)). Do not edit: change the model instead.\n\n"
         }
         text += "import CoreData\nimport Foundation\n\n"
+    }
+
+    /// A name as a part of a comment: after a line break it would be code.
+    static func line(of name: String) -> String {
+        name.split(whereSeparator: \.isNewline).joined(separator: " ")
     }
 
     /// Begins a generated file with its heading and imports.

@@ -35,7 +35,7 @@ private struct SchemaWriter {
     }
 
     mutating func text(named name: String, origin: String) throws -> String {
-        let origin = origin.split(whereSeparator: \.isNewline).joined(separator: " ")
+        let origin = SwiftText.line(of: origin)
         let heading = """
             // The models of \(origin), frozen. Do not edit them: a change would make its stores unreadable. Add a version instead.
             // The checksum of the version is \(checksum).

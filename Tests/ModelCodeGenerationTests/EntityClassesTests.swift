@@ -249,6 +249,38 @@ import Testing
         #expect(try classes(entities).text() == classes(entities).text())
     }
 
+    @Test("A name of a class that would be other code is an error, and the types that Xcode accepts are not")
+    func hostileNames() throws {
+        func entity(_ className: String, _ type: String = "NSArray", isManual: Bool = false) -> String {
+            "<entity name=\"A\" representedClassName=\"\(className)\""
+                + (isManual ? "" : " codeGenerationType=\"class\"") + ">"
+                + "<attribute name=\"value\" attributeType=\"Transformable\" customClassName=\"\(type)\"/></entity>"
+        }
+        #expect(
+            errors(entity("My Class"))
+                == ["Model/contents:3: error: \"My Class\" cannot be the name of a class. (A)"])
+        #expect(errors(entity("A { } func f() { } class B")).count == 1)
+        #expect(errors(entity("../A+B")).count == 1)
+        #expect(errors(entity("Foo-Bar")).count == 1)
+        #expect(errors(entity("_")).count == 1)
+        #expect(try classes(entity("class")).text().contains("public class `class`: NSManagedObject {"))
+        #expect(
+            errors(entity("A", "NSArray? { get { nil } }"))
+                == [
+                    "Model/contents:3: error: \"NSArray? { get { nil } }\" cannot be the name of a type. (A.value)"
+                ])
+        let other = "<entity name=\"B\" representedClassName=\"B\" codeGenerationType=\"class\"/>"
+        #expect(errors(entity("My Class", isManual: true) + other).count == 1)
+        #expect(errors(entity("My Class", isManual: true)).isEmpty)
+        let types = [
+            "[String]", "[String: [Int]]", "Array&lt;Colour&gt;", "App.Colour", "(any NSCopying &amp; NSCoding)",
+        ]
+        for type in types {
+            #expect(errors(entity(".A_1", type)).isEmpty, "\(type)")
+        }
+        #expect(errors(entity("Änderung")).isEmpty)
+    }
+
     @Test("Errors are lines in the format of compilers")
     func mistakes() {
         #expect(

@@ -173,5 +173,22 @@ import Testing
                 try SwiftDataClasses(of: model(ModelEntity(name: "Trip", attributes: [attribute])), named: "Trips")
             }
         }
+        let related = ModelEntity(
+            name: "Trip", relationships: [ModelRelationship(name: "next", destinationName: code, inverseName: "last")])
+        let inverse = ModelEntity(
+            name: "Trip", relationships: [ModelRelationship(name: "next", destinationName: "Trip", inverseName: code)])
+        let child = ModelEntity(name: "Trip", parentName: code)
+        let unique = ModelEntity(name: "Trip", uniquenessConstraints: [[code, "place.city"]])
+        let indexed = ModelEntity(
+            name: "Trip",
+            fetchIndexes: [ModelFetchIndex(name: "i", elements: [ModelFetchIndexElement(.property(code))])])
+        for entity in [related, inverse, child, unique, indexed] {
+            let error = #expect(throws: ModelError.self) { try SwiftDataClasses(of: model(entity), named: "Trips") }
+            #expect(error?.message.contains("cannot be the name of") == true)
+        }
+        let lines = try SwiftDataClasses(of: model(ModelEntity(name: "class")), named: "Trips\nlet a = 1")
+        #expect(try file("Versions.swift", lines).hasPrefix("// Generated from Trips let a = 1.\n"))
+        #expect(try file("Versions.swift", lines).contains("[`class`.self]"))
+        #expect(try file("class.swift", lines).contains("final class `class` {"))
     }
 }

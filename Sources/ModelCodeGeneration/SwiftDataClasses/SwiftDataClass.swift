@@ -35,7 +35,8 @@ struct SwiftDataClass {
 
     func text(named name: String) -> String {
         var text = SwiftText(
-            heading: "\(SwiftText.heading)\(name).", imports: ["import Foundation", "import SwiftData"])
+            heading: "\(SwiftText.heading)\(SwiftText.line(of: name)).",
+            imports: ["import Foundation", "import SwiftData"])
         write(to: &text)
         return text.finished()
     }

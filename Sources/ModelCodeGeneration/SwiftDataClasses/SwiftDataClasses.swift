@@ -51,17 +51,18 @@ public struct SwiftDataClasses {
 
     private static func versions(of model: Model, named name: String, _ classes: [String]) -> String {
         let identifier = model.versionIdentifiers.min() ?? "1.0.0"
-        var numbers = identifier.split(separator: ".").compactMap { Int($0) }
+        var numbers = identifier.split(separator: ".").compactMap { Int($0) }.filter { $0 >= 0 }
         numbers = Array((numbers + [0, 0, 0]).prefix(3))
         if numbers == [0, 0, 0] { numbers = [1, 0, 0] }
         let version = "Version" + numbers.map(String.init).joined(separator: "_")
-        var text = SwiftText(heading: "\(SwiftText.heading)\(name).", imports: ["import SwiftData"])
+        var text = SwiftText(
+            heading: "\(SwiftText.heading)\(SwiftText.line(of: name)).", imports: ["import SwiftData"])
         text.line("/// The version of the store that the classes were generated from.")
         text.block("enum \(version): VersionedSchema") { text in
             text.line(
                 "static let versionIdentifier = Schema.Version(\(numbers.map(String.init).joined(separator: ", ")))")
             text.block("static var models: [any PersistentModel.Type]") { text in
-                text.line("[\(classes.map { "\($0).self" }.joined(separator: ", "))]")
+                text.line("[\(classes.map { SwiftName.identifier($0) + ".self" }.joined(separator: ", "))]")
             }
         }
         text.line()

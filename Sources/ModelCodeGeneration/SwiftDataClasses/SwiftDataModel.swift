@@ -93,9 +93,25 @@ enum SwiftDataNames {
                     .invalidValue, "\(name.debugDescription) cannot be the name of \(subject).", entity: entity.name,
                     property: property)
             }
-            guard isName(entity.name) else { throw refuse(entity.name, "a class") }
-            for property in entity.properties where !isName(property.name) {
+            for name in [entity.name, entity.parentName].compactMap({ $0 }) where !SwiftName.isName(name) {
+                throw refuse(name, "a class")
+            }
+            for property in entity.properties where !SwiftName.isName(property.name) {
                 throw refuse(property.name, "a property", property.name)
+            }
+            for relationship in entity.relationships {
+                if let name = relationship.destinationName, !SwiftName.isName(name) {
+                    throw refuse(name, "a class", relationship.name)
+                }
+                if let name = relationship.inverseName, !SwiftName.isName(name) {
+                    throw refuse(name, "a property", relationship.name)
+                }
+            }
+            // Elements of a composite attribute have a path.
+            let groups = entity.uniquenessConstraints + entity.fetchIndexes.compactMap(\.propertyNames)
+            for path in groups.joined() {
+                let names = path.split(separator: ".", omittingEmptySubsequences: false)
+                guard names.allSatisfy({ SwiftName.isName(String($0)) }) else { throw refuse(path, "a property") }
             }
             for attribute in entity.attributes { try check(attribute, in: attribute, refuse) }
         }
@@ -104,20 +120,13 @@ enum SwiftDataNames {
     private static func check(
         _ part: ModelAttribute, in attribute: ModelAttribute, _ refuse: (String, String, String?) -> ModelError
     ) throws {
-        if let name = part.valueClassName, !isName(name, besides: "<>[], .:?") {
+        if let name = part.valueClassName, !SwiftName.isType(name) {
             throw refuse(name, "a type", attribute.name)
         }
-        for name in part.caseNames ?? [] where !isName(name) { throw refuse(name, "a case", attribute.name) }
+        for name in part.caseNames ?? [] where !SwiftName.isName(name) { throw refuse(name, "a case", attribute.name) }
         for element in part.elements {
-            guard isName(element.name) else { throw refuse(element.name, "a property", attribute.name) }
+            guard SwiftName.isName(element.name) else { throw refuse(element.name, "a property", attribute.name) }
             try check(element, in: attribute, refuse)
         }
-    }
-
-    private static func isName(_ name: String, besides others: String = "") -> Bool {
-        guard let first = name.unicodeScalars.first,
-            first == "_" || first == "[" && !others.isEmpty || first.properties.isXIDStart
-        else { return false }
-        return name.unicodeScalars.allSatisfy { $0.properties.isXIDContinue || others.unicodeScalars.contains($0) }
     }
 }
