@@ -30,14 +30,19 @@ extension ReadableValue {
         while let value = pending.popLast() {
             let names: [String]
             switch value {
-            case .array(let members): (names, pending) = (["NSArray", "NSMutableArray"], pending + members)
-            case .set(let members): (names, pending) = (["NSSet", "NSMutableSet"], pending + members)
+            // Members are appended in place: a new array for each collection would cost all that is pending.
+            case .array(let members):
+                names = ["NSArray", "NSMutableArray"]
+                pending += members
+            case .set(let members):
+                names = ["NSSet", "NSMutableSet"]
+                pending += members
             case .orderedSet(let members):
-                (names, pending) = (["NSOrderedSet", "NSMutableOrderedSet"], pending + members)
+                names = ["NSOrderedSet", "NSMutableOrderedSet"]
+                pending += members
             case .dictionary(let pairs):
-                (names, pending) = (
-                    ["NSDictionary", "NSMutableDictionary"], pending + pairs.flatMap { [$0.key, $0.value] }
-                )
+                names = ["NSDictionary", "NSMutableDictionary"]
+                for pair in pairs { pending += [pair.key, pair.value] }
             case .date: names = ["NSDate"]
             case .uuid: names = ["NSUUID"]
             case .url: names = ["NSURL"]

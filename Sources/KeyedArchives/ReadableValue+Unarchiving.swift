@@ -39,13 +39,12 @@ extension KeyedArchive {
         for start in objects.indices where states[start] == .new {
             states[start] = .open
             path.append((start, Self.references(in: objects[start])))
-            while let (number, references) = path.popLast() {
-                var rest = references
-                guard let next = rest.popLast() else {
-                    states[number] = .done
+            while let last = path.indices.last {
+                // In place: a copy of the rest for each reference would cost the square of their number.
+                guard let next = path[last].rest.popLast() else {
+                    states[path.removeLast().number] = .done
                     continue
                 }
-                path.append((number, rest))
                 switch states[next] {
                 case .open: throw ArchiveError(.malformed, "An object contains itself.", at: .object(next))
                 case .done: break

@@ -109,6 +109,20 @@ struct KeyedArchiveTests {
         #expect(throws: ArchiveError.self) { try ReadableValue(archive: deep) }
     }
 
+    /// Quadratic time would take minutes.
+    @Test("A check of many collections costs a step for each", .timeLimit(.minutes(1)))
+    func manyCollections() throws {
+        var builder = KeyedArchiveBuilder()
+        let empty = builder.add(array: [])
+        let set = builder.add(set: [])
+        // The set is checked last, and is not allowed.
+        let root = builder.add(array: [set] + Array(repeating: empty, count: 300_000))
+        let data = try builder.archive(root: root)
+        #expect(throws: (any Error).self) {
+            try KeyedArchive.unarchivedRoot(ofClasses: [NSArray.self], from: data)
+        }
+    }
+
     @Test("Dangling references and other property lists are rejected")
     func malformed() throws {
         let archive = try KeyedArchive(
