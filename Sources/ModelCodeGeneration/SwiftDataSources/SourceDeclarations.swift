@@ -87,7 +87,7 @@ struct SourceArgument: Sendable {
         return tokens[0].text
     }
     /// The value of an integer.
-    var integer: Int? { Int(text.filter { $0 != "_" }) }
+    var integer: Int? { SourceValue.integer(text).flatMap { Int(exactly: $0) } }
     /// The name of a member such as `.unique` or `Schema.Attribute.Option.unique`.
     var member: String? {
         guard let last = tokens.last, last.kind == .word, tokens.allSatisfy({ $0.kind == .word || $0.isSign(".") })

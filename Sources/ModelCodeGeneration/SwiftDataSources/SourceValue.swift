@@ -123,12 +123,27 @@ struct SourceValue {
         case (.boolean, .word):
             return last.isWord("true") ? .boolean(true) : last.isWord("false") ? .boolean(false) : nil
         case (.integer16, .number), (.integer32, .number), (.integer64, .number):
-            return Int64(text.filter { $0 != "_" }).map(ModelValue.integer)
-        case (.double, .number), (.float, .number): return Double(text.filter { $0 != "_" }).map(ModelValue.double)
+            return Self.integer(text).map(ModelValue.integer)
+        case (.double, .number), (.float, .number):
+            return (Double(text.filter { $0 != "_" }) ?? Self.integer(text).map { Double($0) }).map(ModelValue.double)
         case (.decimal, .number):
-            return Decimal(string: text.filter { $0 != "_" }).map(ModelValue.decimal)
+            if let integer = Self.integer(text) { return .decimal(Decimal(integer)) }
+            // Decimal(string:) reads only the 0 of 0x10.
+            return text.contains { "xob".contains($0) }
+                ? nil : Decimal(string: text.filter { $0 != "_" }).map(ModelValue.decimal)
         default: return nil
         }
+    }
+
+    /// The value of an integer literal: decimal, hexadecimal, octal or binary.
+    static func integer(_ literal: String) -> Int64? {
+        let text = literal.filter { $0 != "_" }
+        let sign = text.hasPrefix("-") ? "-" : ""
+        let digits = text.dropFirst(sign.count)
+        for (prefix, radix) in [("0x", 16), ("0o", 8), ("0b", 2)] where digits.hasPrefix(prefix) {
+            return Int64(sign + String(digits.dropFirst(2)), radix: radix)
+        }
+        return Int64(text)
     }
 }
 

@@ -76,7 +76,9 @@ import Testing
 
     @Test func `types follow from initial values`() throws {
         let values: [(String, ModelAttributeType, ModelValue?)] = [
-            ("1", .integer64, .integer(1)), ("-0x1F", .integer64, nil), ("1_000", .integer64, .integer(1000)),
+            ("1", .integer64, .integer(1)), ("-0x1F", .integer64, .integer(-31)),
+            ("0b1_01", .integer64, .integer(5)), ("0o17", .integer64, .integer(15)),
+            ("1_000", .integer64, .integer(1000)),
             ("1.5", .double, .double(1.5)), ("-2e3", .double, .double(-2000)), ("true", .boolean, .boolean(true)),
             (#""a\"b\u{e9}""#, .string, .string("a\"bé")), (##"#"a\b"#"##, .string, .string(#"a\b"#)),
             (#""\(name) {""#, .string, nil), ("UUID()", .uuid, nil), ("Date.now", .date, nil),
@@ -95,6 +97,13 @@ import Testing
             let attribute = try #require(try entity("var value = \(value)", besides: others).attributes.first)
             #expect(attribute.type == type, "\(value)")
             #expect(attribute.defaultValue == stored, "\(value)")
+        }
+        let typed: [(String, String, ModelValue)] = [
+            ("Decimal", "0x10", .decimal(16)), ("Decimal", "2.5", .decimal(Decimal(string: "2.5") ?? 0)),
+            ("Double", "0b101", .double(5)), ("Double", "0x1p3", .double(8)), ("Int16", "0xFF", .integer(255)),
+        ]
+        for (type, value, stored) in typed {
+            #expect(try entity("var value: \(type) = \(value)").attributes.first?.defaultValue == stored, "\(value)")
         }
         for value in ["make()", "Limits.other", "a + b", ".red", "[]", "[1, \"a\"]", "{ 1 }()", "x ? 1 : 2"] {
             let error = failure("@Model class Trip {\n  var value = \(value)\n}")
@@ -176,7 +185,7 @@ import Testing
             @Model class C { var one: A?; var two: A? }
             @Model class D {
                 var a: A?
-                @Relationship(deleteRule: .deny, minimumModelCount: 1, maximumModelCount: 9, inverse: \B.ds) var bs: [B]
+                @Relationship(deleteRule: .deny, minimumModelCount: 1, maximumModelCount: 0x9, inverse: \B.ds) var bs: [B]
             }
             @Model class E: B { }
             """#
