@@ -20,7 +20,7 @@ enum SourceConditions {
             }
             let (word, condition) = parts(of: token.text)
             if word == "#if" {
-                let value = value(of: condition)
+                let value = value(of: condition[...])
                 levels.append(
                     Level(
                         line: token.line, isTaken: value != false, isUnknown: value == nil, isDecided: value != false))
@@ -37,7 +37,7 @@ enum SourceConditions {
                 }
                 level.isTaken = false
             } else {
-                let value = word == "#else" ? true : value(of: condition)
+                let value = word == "#else" ? true : value(of: condition[...])
                 (level.isTaken, level.isUnknown, level.isDecided) = (value != false, value == nil, value != false)
             }
             levels.append(level)
@@ -61,15 +61,37 @@ enum SourceConditions {
         return (String(directive[..<end]), directive[end...].filter { !$0.isWhitespace })
     }
 
-    /// The value of a condition without spaces on Apple's platforms; nil if it depends on the build.
-    private static func value(of condition: String) -> Bool? {
-        let alternatives = condition.components(separatedBy: "||").map { alternative -> Bool? in
-            let parts = alternative.components(separatedBy: "&&").map(simpleValue)
-            if parts.contains(false) { return false }
-            return parts.contains(nil) ? nil : true
+    /// The value of a condition without spaces on Apple's platforms; nil if it depends on the build. Recursive for operators
+    /// and parentheses, of which only so many levels are read.
+    private static func value(of condition: Substring, depth: Int = 0) -> Bool? {
+        guard depth < 64 else { return nil }
+        let alternatives = operands(of: condition, joinedBy: "|")
+        if alternatives.count > 1 {
+            let values = alternatives.map { value(of: $0, depth: depth + 1) }
+            if values.contains(true) { return true }
+            return values.contains(nil) ? nil : false
         }
-        if alternatives.contains(true) { return true }
-        return alternatives.contains(nil) ? nil : false
+        let requirements = operands(of: condition, joinedBy: "&")
+        if requirements.count > 1 {
+            let values = requirements.map { value(of: $0, depth: depth + 1) }
+            if values.contains(false) { return false }
+            return values.contains(nil) ? nil : true
+        }
+        if condition.hasPrefix("!") { return value(of: condition.dropFirst(), depth: depth + 1).map { !$0 } }
+        if condition.hasPrefix("("), condition.hasSuffix(")") {
+            return value(of: condition.dropFirst().dropLast(), depth: depth + 1)
+        }
+        return simpleValue(of: String(condition))
+    }
+
+    /// The parts between `||` or `&&` that are not in parentheses.
+    private static func operands(of condition: Substring, joinedBy sign: Character) -> [Substring] {
+        var level = 0
+        return condition.split { character in
+            if character == "(" { level += 1 }
+            if character == ")" { level -= 1 }
+            return level == 0 && character == sign
+        }
     }
 
     private static let frameworks = [
@@ -78,7 +100,6 @@ enum SourceConditions {
     private static let otherSystems = ["Linux", "Windows", "Android", "WASI", "FreeBSD", "OpenBSD"]
 
     private static func simpleValue(of text: String) -> Bool? {
-        if text.hasPrefix("!") { return simpleValue(of: String(text.dropFirst())).map { !$0 } }
         if text == "true" || text == "1" { return true }
         if text == "false" || text == "0" { return false }
         guard text.hasSuffix(")") else { return nil }

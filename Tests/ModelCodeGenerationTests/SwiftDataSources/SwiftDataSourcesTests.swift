@@ -297,6 +297,26 @@ import Testing
         #expect(entity.attributes.map(\.name) == ["a"])
     }
 
+    @Test func `parentheses in conditions are read`() throws {
+        let deep: String = String(repeating: "(", count: 10_000) + "true" + String(repeating: ")", count: 10_000)
+        let conditions: [(String, Bool?)] = [
+            ("!(DEBUG && os(Linux) && TEST)", true), ("!(DEBUG || canImport(SwiftData) || TEST)", false),
+            ("(canImport(SwiftData))", true), ("(DEBUG || TEST) && os(Linux)", false),
+            ("!(!(os(Linux) || os(Windows)))", false), ("swift(>=6) && (true || DEBUG)", true),
+            ("!(DEBUG || os(Linux))", nil), ("(canImport(SwiftData) || TEST) && DEBUG", nil),
+            ("(os(iOS) || os(macOS)) && canImport(UIKit)", nil), (deep, nil),
+        ]
+        for (condition, value) in conditions {
+            let text = "@Model class Trip {\n  var a: Int\n  #if \(condition)\n  var b: Int\n  #endif\n}"
+            guard let value else {
+                #expect(failure(text)?.message.contains("depends on a condition") == true, "\(condition.prefix(80))")
+                continue
+            }
+            let names = try sources(text).current.model.entity(named: "Trip")?.attributes.map(\.name)
+            #expect(names == (value ? ["a", "b"] : ["a"]), "\(condition)")
+        }
+    }
+
     // MARK: - Versions and plans
 
     private let versioned = """
