@@ -79,6 +79,23 @@ extension NSManagedObject {
         return slot(of: name)
     }
 
+    /// The value of a declared property by key-value coding. One that the entity does not have is an undefined key: key-value coding
+    /// by itself would call the property's accessors, which call this.
+    final func declaredValue(of name: PropertyName) -> Any? {
+        let key = name.string
+        guard fieldCode(of: name) == FieldTable.none, field(of: key) == nil else { return value(forKey: key) }
+        if let primitive = property(ofPrimitiveKey: key) { return primitiveValue(forKey: primitive) }
+        return value(forUndefinedKey: key)
+    }
+
+    /// Sets a declared property by key-value coding; see ``declaredValue(of:)``.
+    final func setDeclaredValue(_ value: Any?, of name: PropertyName) {
+        let key = name.string
+        guard fieldCode(of: name) == FieldTable.none, field(of: key) == nil else { return setValue(value, forKey: key) }
+        if let primitive = property(ofPrimitiveKey: key) { return setPrimitiveValue(value, forKey: primitive) }
+        setValue(value, forUndefinedKey: key)
+    }
+
     /// The index of a to-many relationship; nil for other properties, such as fetched ones.
     @inline(__always)
     final func toManyIndexIfAny(of name: PropertyName) -> Int? {

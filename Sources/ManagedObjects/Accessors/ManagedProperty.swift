@@ -63,7 +63,7 @@ extension ManagedProperty {
     @_disfavoredOverload
     public subscript(object: NSManagedObject) -> Value {
         get {
-            let value = object.value(forKey: name.string)
+            let value = object.declaredValue(of: name)
             if let typed = value as? Value { return typed }
             let missing: Any? = nil
             if let missing = missing as? Value { return missing }
@@ -77,7 +77,7 @@ extension ManagedProperty {
                 return object.refuseReplacement(forKey: name.string, by: Value.self)
             }
             let isNil = (newValue as? (any OptionalValue))?.isNil ?? false
-            object.setValue(isNil ? nil : newValue as Any, forKey: name.string)
+            object.setDeclaredValue(isNil ? nil : newValue as Any, of: name)
         }
     }
 }

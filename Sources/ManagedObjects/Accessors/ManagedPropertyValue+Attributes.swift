@@ -6,7 +6,7 @@ import Foundation
 extension NSManagedObject {
     @inline(__always)
     final func integer(_ name: PropertyName) -> Int64? {
-        guard let slot = readSlot(of: name) else { return (value(forKey: name.string) as? NSNumber)?.int64Value }
+        guard let slot = readSlot(of: name) else { return (declaredValue(of: name) as? NSNumber)?.int64Value }
         if let cell = rowCell(slot) {
             switch cell.kind {
             case .integer: return Int64(bitPattern: cell.payload)
@@ -17,13 +17,13 @@ extension NSManagedObject {
         switch slotValue(slot) {
         case .integer(let number): return number
         case .null: return nil
-        default: return (value(forKey: name.string) as? NSNumber)?.int64Value
+        default: return (declaredValue(of: name) as? NSNumber)?.int64Value
         }
     }
 
     @inline(__always)
     final func real(_ name: PropertyName) -> Double? {
-        guard let slot = readSlot(of: name) else { return (value(forKey: name.string) as? NSNumber)?.doubleValue }
+        guard let slot = readSlot(of: name) else { return (declaredValue(of: name) as? NSNumber)?.doubleValue }
         if let cell = rowCell(slot) {
             switch cell.kind {
             case .real: return Double(bitPattern: cell.payload)
@@ -34,7 +34,7 @@ extension NSManagedObject {
         switch slotValue(slot) {
         case .real(let number): return number
         case .null: return nil
-        default: return (value(forKey: name.string) as? NSNumber)?.doubleValue
+        default: return (declaredValue(of: name) as? NSNumber)?.doubleValue
         }
     }
 
@@ -45,7 +45,7 @@ extension NSManagedObject {
         else other: @autoclosure () -> Any?
     ) {
         guard let slot = slot(of: name), isAccepted(layout.kinds[slot]) else {
-            return setValue(other(), forKey: name.string)
+            return setDeclaredValue(other(), of: name)
         }
         setSlot(slot, to: value())
     }
@@ -179,7 +179,7 @@ extension EntityLayout.Slot.Kind {
 extension String: ManagedSlotValue {
     public static func managedValueIfAny(of name: PropertyName, in object: NSManagedObject) -> String? {
         guard let slot = object.readSlot(of: name), object.layout.kinds[slot] == .string else {
-            return object.value(forKey: name.string) as? String
+            return object.declaredValue(of: name) as? String
         }
         if let cell = object.rowCell(slot), cell.kind == .text, let page = object.page { return page.string(of: cell) }
         if case .string(let value) = object.slotValue(slot) { return value }
@@ -196,7 +196,7 @@ extension String: ManagedSlotValue {
 extension Data: ManagedSlotValue {
     public static func managedValueIfAny(of name: PropertyName, in object: NSManagedObject) -> Data? {
         guard let slot = object.readSlot(of: name), object.layout.kinds[slot] == .data else {
-            return object.value(forKey: name.string) as? Data
+            return object.declaredValue(of: name) as? Data
         }
         if let cell = object.rowCell(slot), cell.kind == .blob, let page = object.page {
             return Data(page.bytes(of: cell))
@@ -214,7 +214,7 @@ extension Data: ManagedSlotValue {
 
 extension UUID: ManagedSlotValue {
     public static func managedValueIfAny(of name: PropertyName, in object: NSManagedObject) -> UUID? {
-        guard let slot = object.readSlot(of: name) else { return object.value(forKey: name.string) as? UUID }
+        guard let slot = object.readSlot(of: name) else { return object.declaredValue(of: name) as? UUID }
         if case .uuid(let value) = object.slotValue(slot) { return value }
         return nil
     }
@@ -237,7 +237,7 @@ extension URL: ManagedSlotValue {
     }
 
     public static func setManagedValueIfAny(_ value: URL?, of name: PropertyName, in object: NSManagedObject) {
-        object.setValue(value, forKey: name.string)
+        object.setDeclaredValue(value, of: name)
     }
 
     public static func missingManagedValue(of name: PropertyName, in object: NSManagedObject) -> URL {
@@ -248,12 +248,12 @@ extension URL: ManagedSlotValue {
 extension Decimal: ManagedSlotValue {
     public static func managedValueIfAny(of name: PropertyName, in object: NSManagedObject) -> Decimal? {
         guard let slot = object.readSlot(of: name) else {
-            return (object.value(forKey: name.string) as? NSNumber).map { Decimal($0) }
+            return (object.declaredValue(of: name) as? NSNumber).map { Decimal($0) }
         }
         switch object.slotValue(slot) {
         case .decimal(let value): return value
         case .null: return nil
-        default: return (object.value(forKey: name.string) as? NSNumber).map { Decimal($0) }
+        default: return (object.declaredValue(of: name) as? NSNumber).map { Decimal($0) }
         }
     }
 
@@ -268,7 +268,7 @@ extension Decimal: ManagedSlotValue {
 
 extension NSNumber: ManagedSlotValue {
     public static func managedValueIfAny(of name: PropertyName, in object: NSManagedObject) -> Self? {
-        let value = object.value(forKey: name.string)
+        let value = object.declaredValue(of: name)
         if let value = value as? Self { return value }
         // Attributes of the other numeric types have no decimal numbers.
         guard Self.self == NSDecimalNumber.self, let number = value as? NSNumber else { return nil }
@@ -276,7 +276,7 @@ extension NSNumber: ManagedSlotValue {
     }
 
     public static func setManagedValueIfAny(_ value: NSNumber?, of name: PropertyName, in object: NSManagedObject) {
-        object.setValue(value, forKey: name.string)
+        object.setDeclaredValue(value, of: name)
     }
 
     public static func missingManagedValue(of name: PropertyName, in object: NSManagedObject) -> Self {
@@ -287,7 +287,7 @@ extension NSNumber: ManagedSlotValue {
 extension NSManagedObject {
     /// The value in the box of a slot.
     fileprivate final func boxedValue(_ name: PropertyName) -> Any? {
-        guard let slot = readSlot(of: name) else { return value(forKey: name.string) }
+        guard let slot = readSlot(of: name) else { return declaredValue(of: name) }
         if case .object(let box) = slotValue(slot) { return box.value }
         return nil
     }

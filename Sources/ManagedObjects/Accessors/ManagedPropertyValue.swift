@@ -51,7 +51,7 @@ extension Optional: ManagedPropertyValue where Wrapped: ManagedSlotValue {
 
 extension NSManagedObject: ManagedSlotValue {
     public static func managedValueIfAny(of name: PropertyName, in object: NSManagedObject) -> Self? {
-        guard let slot = object.readSlot(of: name) else { return object.value(forKey: name.string) as? Self }
+        guard let slot = object.readSlot(of: name) else { return object.declaredValue(of: name) as? Self }
         return object.relatedObject(slot: slot) as? Self
     }
 
@@ -59,13 +59,13 @@ extension NSManagedObject: ManagedSlotValue {
         _ value: NSManagedObject?, of name: PropertyName, in object: NSManagedObject
     ) {
         guard let slot = object.slot(of: name), object.layout.kinds[slot] == .toOne else {
-            return object.setValue(value, forKey: name.string)
+            return object.setDeclaredValue(value, of: name)
         }
         if let value, let destination = object.layout.slots[slot].destination,
             !value.layout.isKind(of: destination)
         {
             // Reports the expected type.
-            return object.setValue(value, forKey: name.string)
+            return object.setDeclaredValue(value, of: name)
         }
         object.setReference(slot: slot, to: value)
     }
@@ -82,12 +82,12 @@ extension NSManagedObject: ManagedSlotValue {
 
 extension NSSet: ManagedSlotValue {
     public static func managedValueIfAny(of name: PropertyName, in object: NSManagedObject) -> Self? {
-        guard let index = object.readToManyIndex(of: name) else { return object.value(forKey: name.string) as? Self }
+        guard let index = object.readToManyIndex(of: name) else { return object.declaredValue(of: name) as? Self }
         return object.memberSet(at: index) as? Self
     }
 
     public static func setManagedValueIfAny(_ value: NSSet?, of name: PropertyName, in object: NSManagedObject) {
-        guard let index = object.toManyIndexIfAny(of: name) else { return object.setValue(value, forKey: name.string) }
+        guard let index = object.toManyIndexIfAny(of: name) else { return object.setDeclaredValue(value, of: name) }
         object.setMembersOrStop(value?.managedObjects ?? [], at: index)
     }
 
@@ -98,14 +98,14 @@ extension NSSet: ManagedSlotValue {
 
 extension NSOrderedSet: ManagedSlotValue {
     public static func managedValueIfAny(of name: PropertyName, in object: NSManagedObject) -> Self? {
-        guard let index = object.readToManyIndex(of: name) else { return object.value(forKey: name.string) as? Self }
+        guard let index = object.readToManyIndex(of: name) else { return object.declaredValue(of: name) as? Self }
         return object.orderedMembers(at: index) as? Self
     }
 
     public static func setManagedValueIfAny(
         _ value: NSOrderedSet?, of name: PropertyName, in object: NSManagedObject
     ) {
-        guard let index = object.toManyIndexIfAny(of: name) else { return object.setValue(value, forKey: name.string) }
+        guard let index = object.toManyIndexIfAny(of: name) else { return object.setDeclaredValue(value, of: name) }
         object.setMembersOrStop(value?.managedObjects ?? [], at: index)
     }
 
@@ -195,7 +195,7 @@ extension NSManagedObject {
     @usableFromInline
     final func members(of name: PropertyName) -> [NSManagedObject] {
         if let index = readToManyIndex(of: name) { return members(at: index) }
-        switch value(forKey: name.string) {
+        switch declaredValue(of: name) {
         case nil: return []
         case let set as NSSet: return set.managedObjects
         case let set as NSOrderedSet: return set.managedObjects
@@ -216,7 +216,7 @@ extension NSManagedObject {
 
     @usableFromInline
     final func setMembers(_ members: [NSManagedObject], of name: PropertyName) {
-        guard let index = toManyIndexIfAny(of: name) else { return setValue(members, forKey: name.string) }
+        guard let index = toManyIndexIfAny(of: name) else { return setDeclaredValue(members, of: name) }
         setMembersOrStop(members, at: index)
     }
 }
