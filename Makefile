@@ -28,6 +28,7 @@ PREFIX ?= /usr/local
 
 install:
 	@Scripts/install-system-libraries command
+	@echo "Compiling a release build: 15 to 40 minutes on two cores. The last step prints nothing for several minutes."
 	Scripts/build-command .build/command/coral
 	install -d $(PREFIX)/bin
 	install .build/command/coral $(PREFIX)/bin/coral
