@@ -24,6 +24,8 @@ public struct StoreInspection: @unchecked Sendable {  // because property list v
     public let journalState: String
     /// Whether a process ended during a transaction. The state before the transaction is read then.
     public let hasUnfinishedTransaction: Bool
+    /// Whether the database is in WAL mode and no log is beside it: it was closed, or copied without its log.
+    package let lacksLog: Bool
     /// The size of the database file, in bytes.
     public let byteCount: Int64
     /// The size of the write-ahead log, in bytes; 0 if there is none.
@@ -58,11 +60,12 @@ public struct StoreInspection: @unchecked Sendable {  // because property list v
             isRecovered
             ? "A process ended in the middle of a transaction: what is read is the state before it. Opening the store once for "
                 + "writing, with its app or the program sqlite3, rolls the transaction back and removes the journal."
-            : file.journalState
+            : file.journalState(isLogged: read.isLogged)
         metadata = read.metadata
         cachedModel = read.model
         hasHistory = read.hasHistory
         journalMode = read.isLogged ? "wal" : "delete"
+        lacksLog = read.isLogged && file.lacksLog
     }
 
     /// The information about a store in PostgreSQL. It has no files, and no journal mode.
@@ -75,6 +78,7 @@ public struct StoreInspection: @unchecked Sendable {  // because property list v
             journalMode = ""
             journalState = "The store is on a server."
             hasUnfinishedTransaction = false
+            lacksLog = false
             byteCount = read.byteCount
             logByteCount = 0
             hasHistory = read.hasHistory

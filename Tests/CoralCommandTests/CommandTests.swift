@@ -19,6 +19,22 @@ import Testing
         #expect(report["objectCount"] as? Int == 4)
     }
 
+    #if !canImport(Darwin)
+        @Test func `info says that a store without objects may lack its log`() throws {
+            let empty = try NotesStore(titles: [])
+            try? FileManager.default.removeItem(atPath: empty.path + "-wal")
+            let run = try CommandRun("info", empty.path)
+            #expect(run.output.contains("Objects    0\n"))
+            #expect(
+                run.output.contains(
+                    "Journal    mode wal. No Notes.sqlite-wal was found beside it. If the folder of the app has one, copy it "
+                        + "too: it holds the latest changes.\n"))
+            let filled = try CommandRun("info", store)
+            #expect(filled.output.contains("Journal    mode wal. No log is beside the file.\n"))
+            #expect(!filled.output.contains("Notes.sqlite-wal"))
+        }
+    #endif
+
     @Test func `info has the keys of the metadata on lines that fit, each key whole`() throws {
         let url = notes.url
         var metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(

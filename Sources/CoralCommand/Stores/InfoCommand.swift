@@ -84,6 +84,13 @@ private struct StoreReport: Encodable {
         entities = ModelDescription(open.model).entities
         let counts = try EntityCounts(open)
         objectCount = counts.counts.reduce(0) { $0 + $1.count }
+        #if !canImport(Darwin)
+            if inspection.lacksLog, objectCount == 0 {
+                journal =
+                    "No \(open.url.lastPathComponent)-wal was found beside it. If the folder of the app has one, copy it too: it "
+                    + "holds the latest changes."
+            }
+        #endif
         let countsByName = counts.byName
         for index in entities.indices { entities[index].count = countsByName[entities[index].name] }
         #if STORE_ENGINE
@@ -110,7 +117,7 @@ private struct StoreReport: Encodable {
             let log = (logByteCount ?? 0) > 0 ? ", log \(Quantity.bytes(logByteCount ?? 0))" : ""
             lines.append(("Size", Quantity.bytes(byteCount) + log))
         }
-        if let journalMode, let journal { lines.append(("Journal", "\(journalMode). \(journal)")) }
+        if let journalMode, let journal { lines.append(("Journal", "mode \(journalMode). \(journal)")) }
         if hasHistory == true { lines.append(("History", "kept")) }
         if !metadataKeys.isEmpty { lines.append(("Metadata", Self.wrapped(metadataKeys))) }
         lines.append(("Objects", "\(objectCount)"))

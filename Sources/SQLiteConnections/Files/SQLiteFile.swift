@@ -33,6 +33,9 @@ package struct SQLiteFile: Sendable {
     /// Whether the store has content that is only in its write-ahead log.
     package var hasLog: Bool { Self.size(atPath: path + "-wal") > 0 }
 
+    /// Whether no write-ahead log is beside the store, not even an empty one.
+    package var lacksLog: Bool { FileStatus(path + "-wal") == nil }
+
     /// The stamps of the database, its log and its journal.
     package var stamps: [FileStamp?] { ["", "-wal", "-journal"].map { FileStamp(path + $0) } }
 
@@ -45,7 +48,9 @@ package struct SQLiteFile: Sendable {
     var hasJournal: Bool { Self.size(atPath: path + "-journal") > 0 }
 
     /// One sentence that describes the store's journal to a user.
-    package var journalState: String {
+    ///
+    /// - Parameter isLogged: Whether the database is in WAL mode, as its header says.
+    package func journalState(isLogged: Bool) -> String {
         if hasLog {
             return isShared
                 ? "The store has a write-ahead log, and is open elsewhere or was not closed."
@@ -54,7 +59,8 @@ package struct SQLiteFile: Sendable {
         if hasJournal {
             return "The store has a rollback journal: a transaction is in progress, or was not finished."
         }
-        return "The store has no journal: all content is in one file."
+        guard isLogged else { return "No transaction is unfinished." }
+        return lacksLog ? "No log is beside the file." : "The log beside the file is empty."
     }
 
     /// The size of the database without its log, in bytes; 0 if there is none.
