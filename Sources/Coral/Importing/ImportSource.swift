@@ -119,11 +119,7 @@ public struct ImportSource {
         }
     }
 
-    private func format(of beginning: Data) throws -> GraphFormat {
-        if let format = GraphFormat.detect(beginning) { return format }
-        if beginning.allSatisfy({ $0 <= 0x20 }) { throw DocumentError(.truncated, "The document is empty.") }
-        throw DocumentError(.syntax, "The document's format is unknown.")
-    }
+    private func format(of beginning: Data) throws -> GraphFormat { try GraphFormat.ofDocument(beginning: beginning) }
 
     private func beginning(of url: URL) throws -> Data {
         let source = try FileSource(path: url.path)

@@ -72,9 +72,7 @@ package enum DeltaDocument {
     package static func read(
         _ data: Data, as format: GraphFormat? = nil, limits: DocumentLimits = .standard
     ) throws -> GraphDelta {
-        guard let format = format ?? GraphFormat.detect(data) else {
-            throw DocumentError(.syntax, "The format of the document is unknown.")
-        }
+        let format = try format ?? GraphFormat.ofDocument(beginning: data)
         switch format {
         case .json, .jsonLines:
             return try read(JSONReader(data, options: .init(allowsManyValues: true), limits: limits), limits)

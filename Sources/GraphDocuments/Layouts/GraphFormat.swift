@@ -83,9 +83,7 @@ public enum GraphFormat: String, Sendable, Hashable, CaseIterable {
     /// header does that.
     package static func detect(_ beginning: Data) -> GraphFormat? {
         if beginning.starts(with: Array("bplist".utf8)) { return .propertyList }
-        var rest = beginning[...]
-        if rest.starts(with: [0xEF, 0xBB, 0xBF]) { rest = rest.dropFirst(3) }
-        rest = rest.drop { $0 <= 0x20 }
+        let rest = content(of: beginning)
         switch rest.first {
         case UInt8(ascii: "{"), UInt8(ascii: "["): return .json
         case UInt8(ascii: "<"):
@@ -93,6 +91,41 @@ public enum GraphFormat: String, Sendable, Hashable, CaseIterable {
             return text.contains("<plist") || text.contains("<!DOCTYPE plist") ? .xmlPropertyList : .xml
         default: return nil
         }
+    }
+
+    /// The format detected from a document's first bytes. Throws `DocumentError` that says what they are if there is none.
+    package static func ofDocument(beginning: Data) throws -> GraphFormat {
+        let rest = content(of: beginning)
+        let text = String(decoding: rest.prefix(128), as: UTF8.self)
+        let words = text.lowercased().split(whereSeparator: { $0.isWhitespace || $0 == ">" })
+        if words.first == "<html" || words.starts(with: ["<!doctype", "html"]) {
+            throw DocumentError(.unsupported, "This is an HTML page, not a document.")
+        }
+        if let format = detect(beginning) { return format }
+        if rest.isEmpty { throw DocumentError(.truncated, "The document is empty.") }
+        throw DocumentError(
+            .syntax,
+            "The document begins with \(quoted(text)): JSON, JSON lines, a property list or XML was expected.")
+    }
+
+    /// The bytes after a byte order mark and whitespace.
+    private static func content(of beginning: Data) -> Data {
+        var rest = beginning[...]
+        if rest.starts(with: [0xEF, 0xBB, 0xBF]) { rest = rest.dropFirst(3) }
+        return rest.drop { $0 <= 0x20 }
+    }
+
+    /// The first 20 characters of a text in quotes, with escapes for what cannot be printed.
+    private static func quoted(_ text: String) -> String {
+        var result = ""
+        for scalar in text.unicodeScalars.prefix(20) {
+            switch scalar.properties.generalCategory {
+            case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator:
+                result += scalar.escaped(asASCII: true)
+            default: result += scalar == "\"" || scalar == "\\" ? "\\\(scalar)" : "\(scalar)"
+            }
+        }
+        return "\"\(result)\"" + (text.unicodeScalars.count > 20 ? "…" : "")
     }
 }
 

@@ -73,9 +73,7 @@ package enum TreeDocument {
     package static func read(
         _ data: Data, as format: GraphFormat? = nil, options: ReadingOptions = ReadingOptions()
     ) throws -> ReadableValue {
-        guard let format = format ?? GraphFormat.detect(data) else {
-            throw DocumentError(.syntax, "The format of the document is unknown.")
-        }
+        let format = try format ?? GraphFormat.ofDocument(beginning: data)
         let depthLimit = min(options.limits.depth, depthLimit)
         switch format {
         case .json, .jsonLines:

@@ -113,6 +113,29 @@ struct HostileImportTests {
         #expect(after.data == before.data)
     }
 
+    @Test(arguments: [
+        ("%PDF-1.7", #"The document begins with "%PDF-1.7": JSON, JSON lines, a property list or XML was expected."#),
+        (
+            " \ngarbage \"quoted\" and more",
+            #"The document begins with "garbage \"quoted\" and"…: JSON, JSON lines, a property list or XML was expected."#
+        ),
+        ("<!DocType HTML>\n<p>", "This is an HTML page, not a document."),
+        ("\n<html lang=\"en\"><body/></html>", "This is an HTML page, not a document."),
+    ])
+    func `what is not a document is described`(_ text: String, _ message: String) throws {
+        let shop = try Shop()
+        do {
+            try shop.context.performAndWait {
+                let plan: ImportPlan<NSManagedObject> = try GraphImporter(into: shop.context).plan(
+                    .data(Data(text.utf8)), entity: nil)
+                try plan.apply()
+            }
+            Issue.record("It was imported.")
+        } catch let error as DocumentError {
+            #expect(error.message == message)
+        }
+    }
+
     @Test func `an archive does not instantiate a class that is not allowed`() throws {
         let thing = WebModel.entity("Thing", [("value", .transformableAttributeType), ("name", .stringAttributeType)])
         let model = NSManagedObjectModel()
