@@ -42,8 +42,8 @@ public struct Deduplicator {
             throw ImportError(.noContext, "The context has no persistent store coordinator.")
         }
         for name in entities ?? [] where model.entitiesByName[name] == nil {
-            let advice = NameSuggestion.advice(for: name, in: model.entitiesByName.keys)
-            throw ImportError(.misuse, "The model has no entity \"\(name)\".\(advice)", entity: name)
+            let message = NameSuggestion.noEntity(name, in: model.entitiesByName.keys)
+            throw ImportError(.misuse, message, entity: name)
         }
         let rules = try IdentityRules(model, identity: identity)
         var pending: [Key] = []

@@ -58,8 +58,7 @@ public struct MigrationRepair: Sendable, Hashable {
     func requireProperties(in models: [NSManagedObjectModel]) throws {
         guard let last = models.last, !models.contains(where: has) else { return }
         guard let entity = last.entitiesByName[entity] else {
-            let advice = NameSuggestion.advice(for: entity, in: last.entitiesByName.keys)
-            throw MigrationError(.wrongRepair, "The model has no entity \"\(entity)\".\(advice)")
+            throw MigrationError(.wrongRepair, NameSuggestion.noEntity(entity, in: last.entitiesByName.keys))
         }
         let unknown = properties.first { entity.propertiesByName[$0] == nil } ?? ""
         let advice = NameSuggestion.advice(for: unknown, in: entity.propertiesByName.keys)

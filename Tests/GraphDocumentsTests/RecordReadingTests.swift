@@ -104,6 +104,10 @@ import Testing
         #expect(error(#"{"Note":[{"items":"x"}]}"#)?.code == .wrongType)
         #expect(error(#"{"Item":[{"note":["x"]}]}"#)?.code == .wrongType)
         #expect(error(#"{"Note":[{"title":{"a":1}}]}"#)?.code == .wrongType)
+        #expect(error(#"{"Notes":[]}"#)?.message == #"The model has no entity "Notes". Did you mean "Note"?"#)
+        #expect(
+            error(#"{"Note":[{"$entity":"Noet"}]}"#)?.message
+                == #"The model has no entity "Noet". Did you mean "Note"?"#)
         #expect(error(#"{"Nothing":[]}"#)?.code == .unknownEntity)
         #expect(error(#"{"Note":[{"$entity":"Nothing"}]}"#)?.code == .unknownEntity)
         #expect(error(#"{"Note":[{"$id":"$1"}]}"#)?.code == .syntax)

@@ -42,7 +42,8 @@ struct DeltaTargets {
     /// The entity with that name. Throws `ImportError` if the model has none.
     func entity(_ name: String) throws -> EntityImport {
         guard let entity = model.entity(name) else {
-            throw ImportError(.wrongEntity, "The model has no entity \"\(name)\".", entity: name)
+            let message = NameSuggestion.noEntity(name, in: coordinator.managedObjectModel.entitiesByName.keys)
+            throw ImportError(.wrongEntity, message, entity: name)
         }
         return entity
     }

@@ -103,8 +103,7 @@ package final class ImportModel {
         try check(options.hooks, entities)
         let named = options.deletionScopes.keys.sorted() + options.newerAttributes.keys.sorted()
         for name in named where entities[name] == nil {
-            throw ImportError(
-                .misuse, "The model has no entity \"\(name)\".\(NameSuggestion.advice(for: name, in: entities.keys))")
+            throw ImportError(.misuse, NameSuggestion.noEntity(name, in: entities.keys))
         }
     }
 }

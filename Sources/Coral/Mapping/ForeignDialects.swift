@@ -107,7 +107,8 @@ extension Dialect {
         relationshipOperations: ImportOptions.Operations? = nil, predicate: NSPredicate? = nil
     ) throws -> ImportOptions {
         guard let description = model.entitiesByName[entity] else {
-            throw ImportError(.misuse, "The model has no entity \"\(entity)\".", entity: entity)
+            let message = NameSuggestion.noEntity(entity, in: model.entitiesByName.keys)
+            throw ImportError(.misuse, message, entity: entity)
         }
         var options = try Dialect.sync.importOptions(for: model)
         options.operations = operations

@@ -40,8 +40,7 @@ package struct KeyPathResolver {
     /// Throws `ShapeError` with a suggestion if it does not exist.
     func entity(_ name: String, in keyPath: String) throws -> NSEntityDescription {
         guard let entity = entities[name] ?? byClass[name] else {
-            let advice = NameSuggestion.advice(for: name, in: entities.keys)
-            throw ShapeError(.unknownEntity, "The model has no entity \"\(name)\".\(advice)", at: keyPath)
+            throw ShapeError(.unknownEntity, NameSuggestion.noEntity(name, in: entities.keys), at: keyPath)
         }
         return entity
     }

@@ -14,7 +14,7 @@ struct CommandError: Error, CustomStringConvertible {
 
     /// The error for an unknown entity name.
     static func noEntity(_ name: String, in names: some Sequence<String>) -> CommandError {
-        CommandError("The model has no entity \"\(name)\".\(NameSuggestion.advice(for: name, in: names))")
+        CommandError(NameSuggestion.noEntity(name, in: names))
     }
 
 }

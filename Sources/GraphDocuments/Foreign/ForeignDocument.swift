@@ -76,7 +76,7 @@ private struct ForeignReader {
         // The name of a Swift class includes its module.
         let short = name.split(separator: ".").last.map(String.init) ?? name
         guard let entity = schema.entity(name) ?? schema.entity(short) ?? madeByCoreData(name) else {
-            throw failure(.unknownEntity, "The model has no entity \"\(name)\".", pointer)
+            throw failure(.unknownEntity, NameSuggestion.noEntity(name, in: schema.entities.map(\.name)), pointer)
         }
         return entity
     }

@@ -37,7 +37,8 @@ extension TokenRecordReader {
         if let known = members[name] { return known }
         guard let entity = schema.entity(name) else {
             if options.unknownEntities == .skip { return nil }
-            throw DocumentError(.unknownEntity, "The model has no entity \"\(name)\".", at: place)
+            let message = NameSuggestion.noEntity(name, in: schema.entities.map(\.name))
+            throw DocumentError(.unknownEntity, message, at: place)
         }
         let new = EntityMembers(entity, keys: keys)
         members[name] = new

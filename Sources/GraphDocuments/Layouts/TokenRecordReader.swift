@@ -156,7 +156,8 @@ struct TokenRecordReader<Source: TokenSource>: DocumentReader {
             if options.unknownEntities == .skip {
                 return try source.skipValue(after: source.next())
             }
-            throw DocumentError(.unknownEntity, "The model has no entity \"\(key)\".", at: source.place)
+            let message = NameSuggestion.noEntity(key, in: schema.entities.map(\.name))
+            throw DocumentError(.unknownEntity, message, at: source.place)
         }
         guard try source.next() == .beginArray else {
             throw DocumentError(.syntax, "The records of \"\(key)\" are not an array.", at: source.place)

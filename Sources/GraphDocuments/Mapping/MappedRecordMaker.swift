@@ -30,7 +30,8 @@ package struct MappedRecordMaker {
         of tree: ReadableValue, entity: String, at place: DocumentPlace, index: Int = 0, key: String? = nil
     ) throws -> [PlacedRecord] {
         guard let entity = plan.entity(entity) else {
-            throw DocumentError(.unknownEntity, "The model has no entity \"\(entity)\".", at: place)
+            let message = NameSuggestion.noEntity(entity, in: plan.schema.entities.map(\.name))
+            throw DocumentError(.unknownEntity, message, at: place)
         }
         var pending = [
             Pending(tree: tree, entity: entity, id: nextID(), place: place, key: key, index: index, isTop: true)

@@ -38,8 +38,7 @@ struct MappingCompiler {
     private mutating func checkNames() {
         for (name, declared) in mapping.entities {
             guard let entity = schema.entity(name) else {
-                let advice = NameSuggestion.advice(for: name, in: schema.entities.map(\.name))
-                note(.unknownEntity, "The model has no entity \"\(name)\".\(advice)", name, nil)
+                note(.unknownEntity, NameSuggestion.noEntity(name, in: schema.entities.map(\.name)), name, nil)
                 continue
             }
             for property in declared.properties.keys where !isDeclared(property, in: entity) {

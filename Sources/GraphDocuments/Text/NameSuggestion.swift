@@ -47,6 +47,11 @@ package enum NameSuggestion {
         return " There are: \(all.prefix(20).joined(separator: ", "))\(more)."
     }
 
+    /// The sentence for an entity that a model does not have, and the advice.
+    package static func noEntity(_ name: String, in names: some Sequence<String>) -> String {
+        "The model has no entity \"\(name)\".\(advice(for: name, in: names))"
+    }
+
     /// The number of characters to insert, delete, replace, or exchange with their neighbour.
     private static func distance(_ left: [Character], _ right: [Character]) -> Int {
         var before: [Int] = []
