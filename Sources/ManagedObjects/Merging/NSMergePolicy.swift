@@ -82,14 +82,14 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {  // because it is immu
     /// Resolves conflicts over unique values that another object has.
     open func resolve(constraintConflicts list: [NSConstraintConflict]) throws {
         if mergeType == .errorMergePolicyType {
+            let first = list.first?.takenValues
+            let message: String =
+                list.count == 1
+                ? first ?? "A uniqueness constraint is violated."
+                : "\(list.count) uniqueness constraints are violated." + (first.map { " \($0)" } ?? "")
             throw CocoaError(
                 .managedObjectConstraintMerge,
-                userInfo: [
-                    NSLocalizedDescriptionKey: list.count == 1
-                        ? "A uniqueness constraint is violated."
-                        : "\(list.count) uniqueness constraints are violated.",
-                    "conflictList": list,
-                ])
+                userInfo: [NSLocalizedDescriptionKey: message, "conflictList": list])
         }
         for conflict in list { conflict.resolve(by: mergeType) }
     }
@@ -180,6 +180,32 @@ open class NSConstraintConflict: NSObject {
     public override init() {
         (constraint, constraintValues) = ([], [:])
         (conflictingObjects, conflictingSnapshots) = ([], [])
+    }
+
+    /// A sentence with the entity and the values, such as `Another Note has the title "A".`; nil for a conflict of no objects.
+    final var takenValues: String? {
+        guard !constraint.isEmpty, let holder = databaseObject ?? conflictingObjects.first,
+            let entity = holder.entity.name
+        else { return nil }
+        let values = constraint.map { name in
+            guard let value = constraintValues[name] else { return "no \(name)" }
+            return Self.text(of: value).map { "the \(name) \($0)" } ?? "the same \(name)"
+        }
+        let list =
+            values.count < 3
+            ? values.joined(separator: " and ")
+            : values.dropLast().joined(separator: ", ") + " and " + values[values.count - 1]
+        return "Another \(entity) has \(list)."
+    }
+
+    /// The text of a value for a sentence; nil for one whose text says little, such as data.
+    private static func text(of value: Any) -> String? {
+        switch value {
+        case let text as String: return "\"\(text.prefix(80))\"" + (text.count > 80 ? "…" : "")
+        case let object as NSManagedObject: return "\(object.objectID)"
+        case is NSNumber, is any Numeric, is Bool, is Date, is UUID, is URL: return "\(value)"
+        default: return nil
+        }
     }
 
     /// Resolves the conflict by a built-in policy: one object is kept, the others are discarded.

@@ -92,6 +92,7 @@ import class FoundationAdditions.NSSortDescriptor
         #expect(conflicts.count == 1)
         #expect(conflicts.first?.constraintValues["code"] as? String == "d")
         #expect(conflicts.first?.databaseObject?.objectID == item.objectID)
+        #expect(error?.userInfo[NSLocalizedDescriptionKey] as? String == #"Another Item has the code "d"."#)
     }
 
     private static func repeatingModel() -> NSManagedObjectModel {
