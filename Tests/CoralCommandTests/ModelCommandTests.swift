@@ -43,7 +43,9 @@ import Testing
                 """), to: "Bad.xcdatamodel")
         let run = try CommandRun("model", "check", path)
         #expect(run.status == 2)
-        #expect(run.output.contains("contents:5: error: The destination entity 'Itme' does not exist. (Note.items)\n"))
+        #expect(
+            run.output.contains(
+                "contents:5: error: The destination entity 'Itme' does not exist. There are: Note. (Note.items)\n"))
         #expect(run.output.contains("contents:4: warning: NSManagedObject has a member 'hash'"))
         #expect(try CommandRun("model", "check", path, "--json").output.contains(#""code" : "unknownEntity""#))
     }

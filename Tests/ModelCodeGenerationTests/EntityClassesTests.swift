@@ -293,7 +293,9 @@ import Testing
                 ])
         #expect(
             errors("<entity name=\"A\">\n<relationship name=\"b\" maxCount=\"1\" destinationEntity=\"B\"/></entity>")
-                == ["Model/contents:4: error: The destination entity 'B' does not exist. (A.b)"])
+                == [
+                    "Model/contents:4: error: The destination entity 'B' does not exist. Did you mean \"A\"? (A.b)"
+                ])
         #expect(
             errors(
                 "<entity name=\"A\" representedClassName=\"X\" codeGenerationType=\"class\"/>\n"

@@ -175,10 +175,10 @@ struct ModelSourceTests {
         let error = try #require(throws: ModelError.self) { try ModelSourceReader.read(Data(source.utf8), file: "m") }
         #expect(
             error.all.map(\.description) == [
-                "m:3: The attribute type 'Sting' is unknown. (title)",
-                "m:4: optional is 'MAYBE', neither YES nor NO. (rank)",
-                "m:7: The delete rule 'Explode' is unknown. (notes)",
-                "m:8: The attribute type 'Dubble' is unknown. (x)",
+                "m:3: The attribute type 'Sting' is unknown. Did you mean \"String\"? (Note.title)",
+                "m:4: optional is 'MAYBE', neither YES nor NO. (Note.rank)",
+                "m:7: The delete rule 'Explode' is unknown. There are: Cascade, Deny, No Action, Nullify. (Tag.notes)",
+                "m:8: The attribute type 'Dubble' is unknown. Did you mean \"Double\"? (x)",
             ])
         #expect(error.description.hasSuffix("3 more errors were found."))
     }

@@ -115,7 +115,22 @@ struct ModelValidationTests {
     func line() throws {
         let text = "<model>\n<entity name='A'>\n<relationship name='b' destinationEntity='B'/>\n</entity>\n</model>"
         let error = try #require(try ModelSourceReader.read(Data(text.utf8), file: "contents").validate().first)
-        #expect(error.description == "contents:3: The destination entity 'B' does not exist. (A.b)")
+        #expect(
+            error.description == "contents:3: The destination entity 'B' does not exist. Did you mean \"A\"? (A.b)")
+    }
+
+    @Test("An unknown name gets a suggestion")
+    func suggestions() {
+        let title = ModelAttribute(name: "title", type: .string)
+        let note = ModelEntity(
+            name: "Note", attributes: [title],
+            relationships: [ModelRelationship(name: "tag", destinationName: "Tga", inverseName: nil)],
+            uniquenessConstraints: [["titel"]])
+        let messages = Model(entities: [note, ModelEntity(name: "Tag")]).validate().map(\.message)
+        #expect(
+            messages.contains(
+                "A uniqueness constraint contains the unknown property 'titel'. Did you mean \"title\"?"))
+        #expect(messages.contains("The destination entity 'Tga' does not exist. Did you mean \"Tag\"?"))
     }
 
     @Test("Composites that contain themselves are rejected")

@@ -1,3 +1,4 @@
+import CodedErrors
 import PredicateLanguage
 
 extension Model {
@@ -45,6 +46,14 @@ private struct ModelValidator {
                 property: property?.name))
     }
 
+    /// What to write instead of the name of an entity that does not exist.
+    private func entityAdvice(_ name: String) -> String { advice(name, inheritance.entities.keys) }
+
+    /// What to write instead of a name that does not exist. Only the first errors have it: it costs a step for each name that exists.
+    private func advice(_ name: String, _ names: some Sequence<String>) -> String {
+        errors.count < 20 ? NameSuggestion.advice(for: name, in: names) : ""
+    }
+
     mutating func checkModel() {
         var names: Set<String> = []
         for entity in model.entities where !names.insert(entity.name).inserted {
@@ -56,7 +65,9 @@ private struct ModelValidator {
                 report(.duplicateName, "There are two configurations '\(configuration.name)'.")
             }
             for name in configuration.entityNames where inheritance.entities[name] == nil {
-                report(.unknownEntity, "The configuration '\(configuration.name)' has the unknown entity '\(name)'.")
+                report(
+                    .unknownEntity,
+                    "The configuration '\(configuration.name)' has the unknown entity '\(name)'.\(entityAdvice(name))")
             }
         }
         names = []
@@ -83,7 +94,8 @@ private struct ModelValidator {
         }
         if let parent = entity.parentName {
             if !isEntity(parent) {
-                report(.unknownEntity, "The parent entity '\(parent)' does not exist.", entity)
+                let message = "The parent entity '\(parent)' does not exist.\(entityAdvice(parent))"
+                report(.unknownEntity, message, entity)
             } else if cycles.contains(entity.name) {
                 report(.inheritanceCycle, "The entity inherits from itself.", entity)
             }
@@ -125,12 +137,14 @@ private struct ModelValidator {
     private mutating func checkLists(of entity: ModelEntity, known: Set<String>) {
         for constraint in entity.uniquenessConstraints {
             for name in constraint where !known.contains(Self.firstKey(name)) {
-                report(.unknownProperty, "A uniqueness constraint contains the unknown property '\(name)'.", entity)
+                let message = "A uniqueness constraint contains the unknown property '\(name)'.\(advice(name, known))"
+                report(.unknownProperty, message, entity)
             }
         }
         for index in entity.compoundIndexes {
             for name in index where !isIndexable(name, known) {
-                report(.unknownProperty, "A compound index contains the unknown property '\(name)'.", entity)
+                let message = "A compound index contains the unknown property '\(name)'.\(advice(name, known))"
+                report(.unknownProperty, message, entity)
             }
         }
         var indexes: [String: ModelFetchIndex] = [:]
@@ -144,9 +158,8 @@ private struct ModelValidator {
                 check(expression, in: "the index '\(index.name)'", entity, at: index.position)
             }
             for case .property(let name) in index.elements.map(\.target) where !isIndexable(name, known) {
-                report(
-                    .unknownProperty, "The index '\(index.name)' contains the unknown property '\(name)'.", entity,
-                    at: index.position)
+                let message = "The index '\(index.name)' contains the unknown property '\(name)'.\(advice(name, known))"
+                report(.unknownProperty, message, entity, at: index.position)
             }
         }
     }
@@ -287,14 +300,15 @@ extension ModelValidator {
             return report(.missingDestination, "The relationship has no destination.", entity, relationship)
         }
         guard isEntity(destination) else {
-            return report(
-                .unknownEntity, "The destination entity '\(destination)' does not exist.", entity, relationship)
+            let message = "The destination entity '\(destination)' does not exist.\(entityAdvice(destination))"
+            return report(.unknownEntity, message, entity, relationship)
         }
         guard let name = relationship.inverseName else { return }
         let candidates = inheritance.relationships(of: destination)
         guard let inverse = candidates.last(where: { $0.name == name }) else {
+            let advice = advice(name, candidates.map(\.name))
             return report(
-                .unknownProperty, "The inverse '\(name)' is not a relationship of '\(destination)'.", entity,
+                .unknownProperty, "The inverse '\(name)' is not a relationship of '\(destination)'.\(advice)", entity,
                 relationship)
         }
         guard inverse.inverseName == relationship.name else {

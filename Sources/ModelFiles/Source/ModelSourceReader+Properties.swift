@@ -1,3 +1,4 @@
+import CodedErrors
 import Foundation
 import KeyedArchives
 import PredicateLanguage
@@ -10,7 +11,8 @@ extension ModelSourceReader {
         var type = ModelAttributeType.undefined
         if let typeName = element.attributes["attributeType"] {
             guard let found = SourceText.type(named: typeName) else {
-                throw error(.invalidValue, "The attribute type '\(typeName)' is unknown.", element)
+                let advice = SourceText.advice(forType: typeName)
+                throw error(.invalidValue, "The attribute type '\(typeName)' is unknown.\(advice)", element)
             }
             type = found
         }
@@ -67,7 +69,8 @@ extension ModelSourceReader {
         relationship.maximumCount = try integer("maxCount", element) ?? (isToMany ? 0 : 1)
         if let name = element.attributes["deletionRule"] {
             guard let rule = SourceText.deleteRuleNames.first(where: { $0.1 == name }) else {
-                throw error(.invalidValue, "The delete rule '\(name)' is unknown.", element)
+                let advice = NameSuggestion.advice(for: name, in: SourceText.deleteRuleNames.map { $0.1 })
+                throw error(.invalidValue, "The delete rule '\(name)' is unknown.\(advice)", element)
             }
             relationship.deleteRule = rule.0
         }

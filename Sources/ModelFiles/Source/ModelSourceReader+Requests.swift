@@ -50,7 +50,8 @@ extension ModelSourceReader {
             let typeName = element.attributes["expressionType"]
             let type = typeName.map { SourceText.type(named: $0) } ?? .undefined
             guard let type else {
-                throw error(.invalidValue, "The attribute type '\(typeName ?? "")' is unknown.", element)
+                let advice = SourceText.advice(forType: typeName ?? "")
+                throw error(.invalidValue, "The attribute type '\(typeName ?? "")' is unknown.\(advice)", element)
             }
             target = .expression(try expression(try required("expression", element), element), type: type, name: nil)
         }

@@ -66,7 +66,7 @@ public struct ModelSourceReader {
         entity.position = position(element)
         var mistakes = SourceMistakes()
         for child in element.children {
-            try mistakes.noting {
+            try mistakes.noting(in: entity.name) {
                 switch child.name {
                 case "attribute": entity.attributes.append(try attribute(child))
                 case "relationship": entity.relationships.append(try relationship(child))
@@ -118,12 +118,16 @@ public struct ModelSourceReader {
 private struct SourceMistakes {
     private var found: [ModelError] = []
 
-    /// Calls a function, and notes the error that it throws with those that the error contains.
-    mutating func noting(_ read: () throws -> Void) throws {
+    /// Calls a function, and notes the error that it throws with those that the error contains. They are of the entity with a name,
+    /// unless they state another.
+    mutating func noting(in entity: String? = nil, _ read: () throws -> Void) throws {
         do {
             try read()
         } catch let error as ModelError {
-            found += error.all
+            for var mistake in error.all {
+                if mistake.entity == nil { mistake.entity = entity }
+                found.append(mistake)
+            }
         }
     }
 

@@ -1,3 +1,4 @@
+import CodedErrors
 import Foundation
 
 /// The text representation of values in source models.
@@ -12,6 +13,9 @@ enum SourceText {
     static func type(named name: String) -> ModelAttributeType? {
         typeNames.first { $0.1 == name }?.0
     }
+
+    /// What to write instead of the name of a type that does not exist.
+    static func advice(forType name: String) -> String { NameSuggestion.advice(for: name, in: typeNames.map { $0.1 }) }
 
     /// The name of a type; nil for the undefined type, which is not written.
     static func name(of type: ModelAttributeType) -> String? {
