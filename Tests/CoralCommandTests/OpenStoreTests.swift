@@ -33,6 +33,17 @@ import Testing
         #expect(other.errors.contains("another model") && !other.errors.contains("migrate"), "\(other.errors)")
     }
 
+    @Test(arguments: [#"{"Note": []}"#, "garbage", "PK\u{3}\u{4}"])
+    func `a file that is not a model is refused as one`(_ content: String) throws {
+        let path = store.file("g.json")
+        try Data(content.utf8).write(to: URL(fileURLWithPath: path))
+        for arguments in [["query", store.path, "--model", path], ["model", "show", path], ["model", "check", path]] {
+            let run = try CommandRun(arguments)
+            #expect(run.status == 1 && run.output.isEmpty, "\(arguments)")
+            #expect(run.errors.contains("g.json is not a model. A model is a .xcdatamodeld, "), "\(run.errors)")
+        }
+    }
+
     @Test func `an export lists references to objects without a key`() throws {
         let run = try CommandRun("export", store.path, "--entity", "Note", "-o", store.file("notes.json"))
         #expect(run.status == 0)

@@ -31,7 +31,7 @@ struct ModelSource: ParsableArguments {
             throw CommandError("There is no model or store at \(ServerURLs.shown(path)).")
         }
         guard isModelFile(url) else {
-            try OpenStore.requireFile(url)
+            try requireStore(url, at: path)
             return try ownModel(of: url.withoutLinks)
         }
         #if !STORE_ENGINE
@@ -48,6 +48,23 @@ struct ModelSource: ParsableArguments {
         guard url.isFileURL else { return false }
         return ["mom", "momd", "omo", "xcdatamodel", "xcdatamodeld"].contains(url.pathExtension.lowercased())
             || ["contents", "elements"].contains(url.lastPathComponent)
+    }
+
+    /// Rejects a folder or a file that is neither a model nor a store. An empty file is a database for SQLite.
+    ///
+    /// Throws `CommandError`.
+    static func requireStore(_ url: URL, at path: String) throws {
+        try OpenStore.requireFile(url)
+        guard url.isFileURL, let status = FileStatus(url.path) else { return }
+        if status.isRegular {
+            guard let handle = try? FileHandle(forReadingFrom: url) else { return }
+            defer { try? handle.close() }
+            let head = (try? handle.read(upToCount: 16)) ?? Data()
+            if head.isEmpty || head == Data("SQLite format 3\0".utf8) { return }
+        }
+        throw CommandError(
+            "\(path) is not a model. A model is a .xcdatamodeld, .xcdatamodel, .momd or .mom, Swift sources with @Model, or a "
+                + "store.")
     }
 
     /// The model for a store: the given one, otherwise the cached one.
@@ -131,7 +148,10 @@ enum ModelFileSource {
         guard try url.storeExists() else {
             throw CommandError("There is no model or store at \(ServerURLs.shown(path)).")
         }
-        guard ModelSource.isModelFile(url) else { return try ofStore(url) }
+        guard ModelSource.isModelFile(url) else {
+            try ModelSource.requireStore(url, at: path)
+            return try ofStore(url)
+        }
         return try ModelFile.read(at: url)
     }
 
