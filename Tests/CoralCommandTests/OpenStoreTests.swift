@@ -31,6 +31,11 @@ import Testing
         #expect(unclear.errors.contains("If they are versions of one model, migrate the store first"))
         let other = try CommandRun("query", store.path, "--model", model(["A", "B"]))
         #expect(other.errors.contains("another model") && !other.errors.contains("migrate"), "\(other.errors)")
+        #if !canImport(Darwin)
+            for run in [version, unclear, other] {
+                #expect(run.errors.contains(" Leave out --model to use the model in the store."), "\(run.errors)")
+            }
+        #endif
     }
 
     @Test(arguments: [#"{"Note": []}"#, "garbage", "PK\u{3}\u{4}"])

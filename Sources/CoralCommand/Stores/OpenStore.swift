@@ -104,10 +104,11 @@ struct OpenStore {
     ///   - changesFewObjects: Whether the caller examines each change by `InferredModel.requireInverses(ofChangesIn:)`.
     ///   - options: Additional Core Data options.
     ///   - modelPath: The path of the model, if it was given, for the error of a store that does not fit.
+    ///   - requiresModel: Whether the command always needs a model, so that the error does not suggest to leave it out.
     init(
         url: URL, model: NSManagedObjectModel, isReadOnly: Bool = true, holdsState: Bool = true,
         changesFewObjects: Bool = false, header: StoreHeader? = nil, options additional: [AnyHashable: Any] = [:],
-        modelPath: String? = nil
+        modelPath: String? = nil, requiresModel: Bool = false
     ) throws {
         if !isReadOnly { try StandardOutput.requireOpen() }
         // The companion files are beside the file, not beside a link to it.
@@ -144,7 +145,9 @@ struct OpenStore {
             store = try coordinator.addPersistentStore(
                 ofType: url.storeType, configurationName: nil, at: url, options: options)
         } catch let error as CocoaError where error.errorCode == NSPersistentStoreIncompatibleVersionHashError {
-            throw CommandError(OpenStore.mismatch(of: model, with: header.metadata, at: url, modelPath: modelPath))
+            let isOptional = modelPath != nil && !requiresModel && header.hasModel(ofStoreAt: url)
+            throw CommandError(
+                OpenStore.mismatch(of: model, with: header, at: url, modelPath: modelPath, isOptional: isOptional))
         }
         held = isReadOnly && holdsState ? try StoreSnapshot(of: coordinator) : nil
         if let held {
@@ -163,15 +166,16 @@ struct OpenStore {
     /// they have no entity in common. The models are considered versions of one model if an entity is the same in both, or if
     /// at least half of the names are.
     private static func mismatch(
-        of model: NSManagedObjectModel, with metadata: [String: Any], at url: URL, modelPath: String?
+        of model: NSManagedObjectModel, with header: StoreHeader, at url: URL, modelPath: String?, isOptional: Bool
     ) -> String {
-        let stored = metadata[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:]
+        let stored = header.versionHashes ?? [:]
         let given = model.entityVersionHashesByName
         let different = Set(stored.keys).union(given.keys).filter { stored[$0] != given[$0] }.sorted()
         let names = different.prefix(5).joined(separator: ", ") + (different.count > 5 ? ", …" : "")
         let shared = Set(stored.keys).intersection(given.keys)
+        let hint = isOptional ? " Leave out --model to use the model in the store." : ""
         guard !shared.isEmpty else {
-            return "\(url.storeName) was written with another model, which differs in \(names)."
+            return "\(url.storeName) was written with another model, which differs in \(names).\(hint)"
         }
         let path = modelPath.map { ShellWord.quoted($0) } ?? "MODEL"
         let command = "coral migrate \(ShellWord.quoted(url.storeName)) --to \(path)"
@@ -181,12 +185,12 @@ struct OpenStore {
         guard isVersion else {
             let common = shared.sorted().prefix(5).joined(separator: ", ")
             return
-                "\(url.storeName) was written with another model, which differs in \(names). Both have entities with the "
-                + "names \(common). If they are versions of one model, migrate the store first: \(command)"
+                "\(url.storeName) was written with another model, which differs in \(names).\(hint) Both have entities with "
+                + "the names \(common). If they are versions of one model, migrate the store first: \(command)"
         }
         return
-            "\(url.storeName) was written with another version of the model, which differs in \(names). Why: coral explain "
-            + "\(ShellWord.quoted(url.storeName)) --model \(path). Migrate it first: \(command)"
+            "\(url.storeName) was written with another version of the model, which differs in \(names).\(hint) Why: coral "
+            + "explain \(ShellWord.quoted(url.storeName)) --model \(path). Migrate it first: \(command)"
     }
 
     /// The entity with a name.

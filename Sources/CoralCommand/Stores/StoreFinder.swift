@@ -95,6 +95,15 @@ struct StoreHeader {
         #endif
     }
 
+    /// Whether the store contains its model; false if that cannot be read.
+    func hasModel(ofStoreAt url: URL) -> Bool {
+        #if canImport(Darwin)
+            return false
+        #else
+            return (try? containsModel(ofStoreAt: url)) == true
+        #endif
+    }
+
     #if !canImport(Darwin)
         init(_ inspection: StoreInspection) {
             metadata = inspection.metadata

@@ -138,7 +138,7 @@ struct VersionsAddCommand: ParsableCommand {
         private func copy(_ path: String, to target: URL, _ model: NSManagedObjectModel) throws {
             let url = try OpenStore.file(at: path, because: "The record keeps files: export the store to a file.")
             // Opening the store rejects one with another version, with the reason.
-            let open = try OpenStore(url: url, model: model, modelPath: self.model)
+            let open = try OpenStore(url: url, model: model, modelPath: self.model, requiresModel: true)
             try open.coordinator.replacePersistentStore(
                 at: target, destinationOptions: nil, withPersistentStoreFrom: open.url, sourceOptions: nil,
                 ofType: NSSQLiteStoreType)
