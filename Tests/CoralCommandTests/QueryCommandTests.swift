@@ -28,6 +28,16 @@ import Testing
         #expect(try query("--where", "rank > 9").output == "No Note found.\n")
     }
 
+    @Test func `the number of objects is printed alone`() throws {
+        #expect(try query("--count").output == "2\n")
+        #expect(try query("--count", "--where", "ANY tags.name == 'home' AND rank < 1").output == "1\n")
+        #expect(try query("--count", "--where", "rank > 9").output == "0\n")
+        #expect(try query("--count", "--limit", "1").output == "1\n")
+        let wrong = try query("--count", "--columns", "title")
+        #expect(wrong.status != 0 && wrong.errors.contains("--count prints a number"))
+        #expect(try CommandRun("query", store.path, "--count").errors.contains("require --entity"))
+    }
+
     @Test func `a table begins with what names and distinguishes objects, and ends with identifiers`() throws {
         let titles = { (text: String) in
             text.split(separator: "\n").first.map { $0.split(separator: " ").map(String.init) } ?? []

@@ -41,6 +41,7 @@ struct QueryCommand: ParsableCommand {
               coral query Notes.sqlite --entity Note --where 'rank > 3' --sort rank --json
               coral query Notes.sqlite --entity Note --columns title,tags.name -o notes.csv
               coral query Notes.sqlite --entity Note --columns title,rank --format tsv
+              coral query Notes.sqlite --entity Note --where 'rank > 3' --count
               coral query Notes.sqlite --entity Note --columns 'title,*At,author.*'
               coral query Notes.sqlite --entity Note --where 'createdAt > "2024-02-29"' \\
                 --time-zone Europe/Berlin --csv
@@ -66,6 +67,9 @@ struct QueryCommand: ParsableCommand {
     @Option(
         name: .long, help: ArgumentHelp("The key paths to show.", valueName: "keys"), completion: Completion.keyPaths)
     var columns: String?
+
+    @Flag(name: .long, help: "Print only the number of objects that match.")
+    var count = false
 
     @Option(name: .long, help: "The maximum number of objects to show.")
     var limit: Int?
@@ -112,8 +116,12 @@ struct QueryCommand: ParsableCommand {
         if csv, let format, format != .csv {
             throw ValidationError("--csv and --format \(format.rawValue) contradict each other.")
         }
-        if entity == nil, condition.predicate != nil || columns != nil || sort != nil || limit != nil || offset != 0 {
-            throw ValidationError("--where, --columns, --sort, --limit and --offset require --entity.")
+        let isLimited = limit != nil || offset != 0
+        if entity == nil, condition.predicate != nil || columns != nil || sort != nil || isLimited || count {
+            throw ValidationError("--where, --columns, --sort, --count, --limit and --offset require --entity.")
+        }
+        if count, columns != nil || sort != nil || format != nil || json || csv {
+            throw ValidationError("--count prints a number: it has no columns, order or format.")
         }
     }
 
@@ -125,16 +133,20 @@ struct QueryCommand: ParsableCommand {
         try file.requireFree(reading: open.url, source.url)
         guard let entity else { return try list(open, as: format) }
         let description = try open.entity(named: entity)
+        let request = NSFetchRequest<NSManagedObject>(entityName: entity)
+        request.predicate = try condition.predicate(for: description, in: zone.zone)
+        request.fetchOffset = offset
+        if let limit { request.fetchLimit = limit }
+        if limit == 0 { request.predicate = NSPredicate(value: false) }
+        if count {
+            let number = try open.context.performAndWait { try open.context.count(for: request) }
+            return try write("\(number)\n", as: .table)
+        }
         let columns =
             try self.columns.map { try QueryColumn.columns($0, of: description) }
             ?? standardColumns(of: description, in: open, as: format)
-        let request = NSFetchRequest<NSManagedObject>(entityName: entity)
-        request.predicate = try condition.predicate(for: description, in: zone.zone)
         request.sortDescriptors = try sort.map { try QuerySort.descriptors($0, for: description) }
-        request.fetchOffset = offset
-        if let limit { request.fetchLimit = limit }
         request.relationshipKeyPathsForPrefetching = Array(Set(columns.compactMap(\.prefetching))).sorted()
-        if limit == 0 { request.predicate = NSPredicate(value: false) }
         try open.context.performAndWait {
             var answer = QueryAnswer(entity: description, columns: columns, escapesFormulas: csvSafe)
             answer.zone = zone.zone
