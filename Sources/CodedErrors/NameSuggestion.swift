@@ -16,7 +16,8 @@ package enum NameSuggestion {
             // The edit distance is at least the difference of the lengths.
             guard abs(letters.count - wanted.count) <= limit else { continue }
             let distance = distance(wanted, letters)
-            guard distance <= limit else { continue }
+            // Names without a common letter are not similar.
+            guard distance <= limit, distance < wanted.count else { continue }
             if let known = best, (known.distance, known.name) <= (distance, candidate) { continue }
             best = (candidate, distance)
         }

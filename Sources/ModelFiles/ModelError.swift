@@ -25,6 +25,8 @@ extension ModelError.Code {
     public static let malformedFile = Self(rawValue: "malformedFile")
     /// A value in the file is not valid for its field.
     public static let invalidValue = Self(rawValue: "invalidValue")
+    /// An XML attribute of a source has no meaning in a model.
+    public static let unknownAttribute = Self(rawValue: "unknownAttribute")
     /// A predicate or expression cannot be parsed or compiled.
     public static let invalidPredicate = Self(rawValue: "invalidPredicate")
     /// A name is missing or is not valid.

@@ -294,7 +294,7 @@ import Testing
         #expect(
             errors("<entity name=\"A\">\n<relationship name=\"b\" maxCount=\"1\" destinationEntity=\"B\"/></entity>")
                 == [
-                    "Model/contents:4: error: The destination entity 'B' does not exist. Did you mean \"A\"? (A.b)"
+                    "Model/contents:4: error: The destination entity 'B' does not exist. There are: A. (A.b)"
                 ])
         #expect(
             errors(

@@ -116,7 +116,27 @@ struct ModelValidationTests {
         let text = "<model>\n<entity name='A'>\n<relationship name='b' destinationEntity='B'/>\n</entity>\n</model>"
         let error = try #require(try ModelSourceReader.read(Data(text.utf8), file: "contents").validate().first)
         #expect(
-            error.description == "contents:3: The destination entity 'B' does not exist. Did you mean \"A\"? (A.b)")
+            error.description == "contents:3: The destination entity 'B' does not exist. There are: A. (A.b)")
+    }
+
+    @Test("An XML attribute without a meaning is a warning")
+    func unknownAttributes() throws {
+        let text = """
+            <model>
+            <entity name='A' isabstract='YES' syncable='YES'>
+            <attribute name='day' attributeType='Date' optionl='YES' defaultDateTimeInterval='0' defaultValueString='x'/>
+            <attribute name='sum' attributeType='Double' derived='YES' derivationExpression='b.@count'/>
+            <relationship name='b' toMany='YES' orderd='YES' destinationEntity='A' elementID='c' renamingIdentifier='c'/>
+            </entity>
+            </model>
+            """
+        let model = try ModelSourceReader.read(Data(text.utf8), file: "contents")
+        #expect(
+            model.warnings().filter { $0.code == .unknownAttribute }.map(\.description) == [
+                "contents:2: The XML attribute 'isabstract' is unknown and has no effect. (A)",
+                "contents:3: The XML attribute 'optionl' is unknown and has no effect. (A.day)",
+                "contents:5: The XML attribute 'orderd' is unknown and has no effect. (A.b)",
+            ])
     }
 
     @Test("An unknown name gets a suggestion")

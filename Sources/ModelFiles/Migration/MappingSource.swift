@@ -104,12 +104,12 @@ private struct MappingSourceReader {
         self.root = root
         self.file = file
         for object in root.children(named: "object") {
-            if let id = object.attributes["id"] { objects[id] = object }
+            if let id = object["id"] { objects[id] = object }
         }
     }
 
     func read() throws -> ([MappingSource.Entity], MappingSource.ModelLocation, MappingSource.ModelLocation) {
-        let models = root.children(named: "object").filter { $0.attributes["type"] == "XDDEVMAPPINGMODEL" }
+        let models = root.children(named: "object").filter { $0["type"] == "XDDEVMAPPINGMODEL" }
         guard root.name == "database", models.count == 1 else {
             throw ModelError(.unknownFormat, "The file is not a mapping model.", file: file, line: root.line)
         }
@@ -154,8 +154,8 @@ private struct MappingSourceReader {
     // MARK: - Values
 
     private func related(_ object: SourceElement, _ name: String) throws -> [SourceElement] {
-        let element = object.children(named: "relationship").first { $0.attributes["name"] == name }
-        return try (element?.attributes["idrefs"] ?? "").split(separator: " ").map { id in
+        let element = object.children(named: "relationship").first { $0["name"] == name }
+        return try (element?["idrefs"] ?? "").split(separator: " ").map { id in
             guard let found = objects[String(id)] else {
                 throw ModelError(
                     .malformedFile, "There is no object \(id).", file: file, line: element?.line ?? object.line)
@@ -166,7 +166,7 @@ private struct MappingSourceReader {
 
     /// The text of an attribute; nil if it is empty.
     private func string(_ object: SourceElement, _ name: String) -> String? {
-        let element = object.children(named: "attribute").first { $0.attributes["name"] == name }
+        let element = object.children(named: "attribute").first { $0["name"] == name }
         return element.flatMap { $0.text.isEmpty ? nil : $0.text }
     }
 

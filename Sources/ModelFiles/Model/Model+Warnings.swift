@@ -5,9 +5,11 @@ extension Model {
     public func warnings() -> [ModelError] {
         let inheritance = ModelInheritance(self)
         let parents = Set(entities.compactMap(\.parentName))
-        return entities.flatMap { entity in
-            WarningCollector(entity: entity, inheritance: inheritance, isParent: parents.contains(entity.name)).warnings
-        }
+        return source.unknownAttributes
+            + entities.flatMap { entity in
+                WarningCollector(entity: entity, inheritance: inheritance, isParent: parents.contains(entity.name))
+                    .warnings
+            }
     }
 }
 

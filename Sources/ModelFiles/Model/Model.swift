@@ -76,6 +76,8 @@ public struct ModelSource: Sendable, Hashable {
     public var attributes: [String: String]
     /// The frames of the entities in the diagram.
     public var diagram: [ModelDiagramElement]
+    /// The warnings about XML attributes of entities and properties that have no meaning in a model.
+    package var unknownAttributes: [ModelError] = []
 
     /// Creates the source parts of a model.
     public init(attributes: [String: String] = [:], diagram: [ModelDiagramElement] = []) {

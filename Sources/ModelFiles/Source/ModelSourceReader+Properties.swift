@@ -9,7 +9,7 @@ extension ModelSourceReader {
     func attribute(_ element: SourceElement) throws -> ModelAttribute {
         let name = try required("name", element)
         var type = ModelAttributeType.undefined
-        if let typeName = element.attributes["attributeType"] {
+        if let typeName = element["attributeType"] {
             guard let found = SourceText.type(named: typeName) else {
                 let advice = SourceText.advice(forType: typeName)
                 throw error(.invalidValue, "The attribute type '\(typeName)' is unknown.\(advice)", element)
@@ -22,20 +22,20 @@ extension ModelSourceReader {
         attribute.allowsCloudEncryption = try flag("allowsCloudEncryption", element)
         attribute.allowsExternalBinaryDataStorage = try flag("allowsExternalBinaryDataStorage", element)
         attribute.preservesValueInHistoryOnDeletion = try flag("preserveAfterDeletion", element)
-        attribute.valueTransformerName = element.attributes["valueTransformerName"]
-        attribute.valueClassName = element.attributes["customClassName"]
+        attribute.valueTransformerName = element["valueTransformerName"]
+        attribute.valueClassName = element["customClassName"]
         attribute.usesScalarValueType = try optionalFlag("usesScalarValueType", element)
-        attribute.compositeName = element.attributes["composite"]
+        attribute.compositeName = element["composite"]
         attribute.isSyncable = try optionalFlag("syncable", element)
-        attribute.regularExpression = element.attributes["regularExpressionString"]
+        attribute.regularExpression = element["regularExpressionString"]
         attribute.defaultValue = try value(
             element, text: "defaultValueString", interval: "defaultDateTimeInterval", type: type, SourceText.value)
         attribute.minimum = try value(
             element, text: "minValueString", interval: "minDateTimeInterval", type: type, SourceText.limit)
         attribute.maximum = try value(
             element, text: "maxValueString", interval: "maxDateTimeInterval", type: type, SourceText.limit)
-        if let text = element.attributes["derivationExpression"] {
-            let filter = try element.attributes["filteringPredicate"].map { try predicate($0, element) }
+        if let text = element["derivationExpression"] {
+            let filter = try element["filteringPredicate"].map { try predicate($0, element) }
             attribute.derivation = ModelDerivation(
                 expression: try ModelDerivation.normalized(expression(text, element)), filteringPredicate: filter)
         }
@@ -47,8 +47,8 @@ extension ModelSourceReader {
         _ parse: (String, ModelAttributeType) -> ModelValue?
     ) throws -> ModelValue? {
         // The text beside a date's seconds is only informative, and localised.
-        let isDate = type == .date
-        guard let text = element.attributes[isDate ? intervalName : textName] else { return nil }
+        let (interval, general) = (element[intervalName], element[textName])
+        guard let text = type == .date ? interval : general else { return nil }
         if let value = parse(text, type) { return value }
         // The editor keeps the text when the type is changed to one that has no defaults.
         if [.undefined, .transformable, .composite, .binaryData].contains(type) { return nil }
@@ -58,16 +58,16 @@ extension ModelSourceReader {
 
     func relationship(_ element: SourceElement) throws -> ModelRelationship {
         var relationship = ModelRelationship(
-            name: try required("name", element), destinationName: element.attributes["destinationEntity"],
-            inverseName: element.attributes["inverseName"])
+            name: try required("name", element), destinationName: element["destinationEntity"],
+            inverseName: element["inverseName"])
         try readCommon(&relationship, element)
-        relationship.inverseEntityName = element.attributes["inverseEntity"]
+        relationship.inverseEntityName = element["inverseEntity"]
         relationship.isOrdered = try flag("ordered", element)
         relationship.isSyncable = try optionalFlag("syncable", element)
         relationship.minimumCount = try integer("minCount", element) ?? 0
         let isToMany = try flag("toMany", element)
         relationship.maximumCount = try integer("maxCount", element) ?? (isToMany ? 0 : 1)
-        if let name = element.attributes["deletionRule"] {
+        if let name = element["deletionRule"] {
             guard let rule = SourceText.deleteRuleNames.first(where: { $0.1 == name }) else {
                 let advice = NameSuggestion.advice(for: name, in: SourceText.deleteRuleNames.map { $0.1 })
                 throw error(.invalidValue, "The delete rule '\(name)' is unknown.\(advice)", element)
@@ -97,20 +97,21 @@ extension ModelSourceReader {
         property.isIndexed = try flag("indexed", element)
         property.isIndexedBySpotlight = try flag("spotlightIndexingEnabled", element)
         property.renamingIdentifier = renamingIdentifier(element, name: property.name)
-        property.versionHashModifier = element.attributes["versionHashModifier"]
+        property.versionHashModifier = element["versionHashModifier"]
         property.userInfo = try element.children(named: "userInfo").first.map(userInfo) ?? [:]
         property.position = position(element)
     }
 
     func renamingIdentifier(_ element: SourceElement, name: String) -> String? {
-        let identifier = element.attributes["elementID"] ?? element.attributes["renamingIdentifier"]
+        let (editors, other) = (element["elementID"], element["renamingIdentifier"])
+        let identifier = editors ?? other
         return identifier == name || identifier == "" ? nil : identifier
     }
 
     func userInfo(_ element: SourceElement) throws -> [String: PropertyListValue] {
         var userInfo: [String: PropertyListValue] = [:]
         for entry in element.children(named: "entry") {
-            userInfo[try required("key", entry)] = .string(entry.attributes["value"] ?? "")
+            userInfo[try required("key", entry)] = .string(entry["value"] ?? "")
         }
         return userInfo
     }

@@ -13,8 +13,8 @@ extension ModelSourceReader {
     }
 
     func fetchRequest(_ element: SourceElement) throws -> ModelFetchRequest {
-        var request = ModelFetchRequest(entityName: element.attributes["entity"])
-        if let text = element.attributes["predicateString"], !text.isEmpty {
+        var request = ModelFetchRequest(entityName: element["entity"])
+        if let text = element["predicateString"], !text.isEmpty {
             request.predicate = try predicate(text, element)
         }
         request.fetchLimit = try integer("fetchLimit", element) ?? 0
@@ -36,7 +36,7 @@ extension ModelSourceReader {
     func fetchIndex(_ element: SourceElement) throws -> ModelFetchIndex {
         var index = ModelFetchIndex(name: try required("name", element))
         index.position = position(element)
-        let filter = element.attributes["partialIndexPredicate"] ?? element.attributes["predicateString"]
+        let filter = element["partialIndexPredicate"] ?? element["predicateString"]
         index.partialIndexPredicate = try filter.map { try predicate($0, element) }
         index.elements = try element.children(named: "fetchIndexElement").map(fetchIndexElement)
         return index
@@ -44,10 +44,10 @@ extension ModelSourceReader {
 
     private func fetchIndexElement(_ element: SourceElement) throws -> ModelFetchIndexElement {
         let target: ModelFetchIndexElement.Target
-        if let property = element.attributes["property"] {
+        if let property = element["property"] {
             target = .property(property)
         } else {
-            let typeName = element.attributes["expressionType"]
+            let typeName = element["expressionType"]
             let type = typeName.map { SourceText.type(named: $0) } ?? .undefined
             guard let type else {
                 let advice = SourceText.advice(forType: typeName ?? "")
@@ -55,8 +55,8 @@ extension ModelSourceReader {
             }
             target = .expression(try expression(try required("expression", element), element), type: type, name: nil)
         }
-        let order = element.attributes["order"]?.lowercased() ?? "ascending"
-        let collation = element.attributes["type"]?.lowercased() ?? "binary"
+        let order = element["order"]?.lowercased() ?? "ascending"
+        let collation = element["type"]?.lowercased() ?? "binary"
         guard ["ascending", "descending"].contains(order), ["binary", "rtree"].contains(collation) else {
             throw error(.invalidValue, "Indexes of type '\(collation)' and order '\(order)' are unknown.", element)
         }

@@ -6,7 +6,7 @@ import PredicateLanguage
 
 extension ModelSourceReader {
     func required(_ name: String, _ element: SourceElement) throws -> String {
-        guard let value = element.attributes[name], !value.isEmpty else {
+        guard let value = element[name], !value.isEmpty else {
             throw error(.invalidName, "<\(element.name)> has no \(name).", element)
         }
         return value
@@ -17,7 +17,7 @@ extension ModelSourceReader {
     }
 
     func optionalFlag(_ name: String, _ element: SourceElement) throws -> Bool? {
-        guard let text = element.attributes[name] else { return nil }
+        guard let text = element[name] else { return nil }
         guard let value = SourceText.boolean(text) else {
             throw error(.invalidValue, "\(name) is '\(text)', neither YES nor NO.", element)
         }
@@ -25,7 +25,7 @@ extension ModelSourceReader {
     }
 
     func integer(_ name: String, _ element: SourceElement) throws -> Int? {
-        guard let text = element.attributes[name] else { return nil }
+        guard let text = element[name] else { return nil }
         guard let value = Int(text) else {
             throw error(.invalidValue, "\(name) is '\(text)', which is not an integer.", element)
         }
@@ -56,7 +56,7 @@ extension ModelSourceReader {
         let isEntity = element.name == "entity"
         let isProperty = ["attribute", "relationship", "fetchedProperty"].contains(element.name)
         return ModelError(
-            code, message, file: file, line: element.line, entity: isEntity ? element.attributes["name"] : nil,
-            property: isProperty ? element.attributes["name"] : nil)
+            code, message, file: file, line: element.line, entity: isEntity ? element["name"] : nil,
+            property: isProperty ? element["name"] : nil)
     }
 }

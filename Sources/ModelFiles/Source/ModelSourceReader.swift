@@ -39,25 +39,43 @@ public struct ModelSourceReader {
             }
         }
         try mistakes.report()
-        let identifier = root.attributes["userDefinedModelVersionIdentifier"]
+        model.source.unknownAttributes = unknownAttributes(root.children)
+        let identifier = root["userDefinedModelVersionIdentifier"]
         model.versionIdentifiers = identifier.map { [$0] } ?? []
         model.source.attributes = root.attributes.filter { $0.key != "userDefinedModelVersionIdentifier" }
         try model.resolveComposites(file: file)
         return model
     }
 
+    /// The attributes of entities and properties that reading them did not ask for.
+    private func unknownAttributes(_ elements: [SourceElement], of entity: String? = nil) -> [ModelError] {
+        elements.flatMap { element -> [ModelError] in
+            if element.name == "composite" { return unknownAttributes(element.children) }
+            guard ["entity", "attribute", "relationship", "fetchedProperty"].contains(element.name) else { return [] }
+            let own = element.unreadNames.subtracting(Self.informativeNames).sorted().map { name in
+                var warning = error(
+                    .unknownAttribute, "The XML attribute '\(name)' is unknown and has no effect.", element)
+                if warning.entity == nil { warning.entity = entity }
+                return warning
+            }
+            return own + unknownAttributes(element.children, of: element.name == "entity" ? element["name"] : nil)
+        }
+    }
+
+    /// What the editor writes for a derived attribute beside its expression.
+    private static let informativeNames: Set<String> = ["derived"]
+
     func entity(_ element: SourceElement) throws -> ModelEntity {
         var entity = ModelEntity(name: try required("name", element))
-        entity.className = element.attributes["representedClassName"]
+        entity.className = element["representedClassName"]
         entity.isAbstract = try flag("isAbstract", element)
-        entity.parentName = element.attributes["parentEntity"]
+        entity.parentName = element["parentEntity"]
         entity.renamingIdentifier = renamingIdentifier(element, name: entity.name)
-        entity.versionHashModifier = element.attributes["versionHashModifier"]
+        entity.versionHashModifier = element["versionHashModifier"]
         entity.isSyncable = try optionalFlag("syncable", element)
-        entity.spotlightDisplayNameExpression =
-            element.attributes["coreSpotlightDisplayNameExpression"]
-            ?? element.attributes["spotlightDisplayNameExpression"]
-        if let kind = element.attributes["codeGenerationType"] {
+        let displayNames = ["coreSpotlightDisplayNameExpression", "spotlightDisplayNameExpression"].map { element[$0] }
+        entity.spotlightDisplayNameExpression = displayNames[0] ?? displayNames[1]
+        if let kind = element["codeGenerationType"] {
             guard let generation = ModelCodeGeneration(rawValue: kind) else {
                 throw error(.invalidValue, "The code generation '\(kind)' is unknown.", element)
             }
@@ -107,9 +125,9 @@ public struct ModelSourceReader {
     }
 
     private func diagramElement(_ element: SourceElement) -> ModelDiagramElement {
-        func text(_ name: String) -> String { element.attributes[name] ?? "0" }
+        func text(_ name: String) -> String { element[name] ?? "0" }
         return ModelDiagramElement(
-            entityName: element.attributes["name"] ?? "", positionX: text("positionX"), positionY: text("positionY"),
+            entityName: element["name"] ?? "", positionX: text("positionX"), positionY: text("positionY"),
             width: text("width"), height: text("height"))
     }
 }

@@ -6,6 +6,8 @@ import XMLReading
 final class SourceElement {
     let name: String
     let attributes: [String: String]
+    /// The names of the attributes that nobody has asked for.
+    private(set) var unreadNames: Set<String>
     let line: Int
     var children: [SourceElement] = []
     /// The text between the tags.
@@ -15,6 +17,13 @@ final class SourceElement {
         self.name = name
         self.attributes = attributes
         self.line = line
+        unreadNames = Set(attributes.keys)
+    }
+
+    /// The value of an attribute; nil if the element does not have it.
+    subscript(name: String) -> String? {
+        unreadNames.remove(name)
+        return attributes[name]
     }
 
     /// The children of a name, in order.
