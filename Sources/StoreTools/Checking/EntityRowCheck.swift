@@ -12,7 +12,7 @@ struct EntityRowCheck {
     /// The files of large values; nil if all values are in the rows.
     private let files: ExternalData?
     private let reader: any RowCheckReader
-    /// The files to which the entity's rows refer. Set by the check.
+    /// The files to which rows of the entity's table refer, whatever their entity. Set by the check.
     private(set) var referencedFiles: Set<UUID> = []
 
     private static let exampleCount = 5
@@ -225,17 +225,18 @@ struct EntityRowCheck {
     ) throws -> [RowProblem] {
         var missing: [Int64] = []
         var examples: [String] = []
+        // A row with a wrong entity number keeps its file: a repair cannot restore it.
         try reader.forEachRow(
             """
-            SELECT Z_PK, Z_ENT, \(column.name) FROM \(table) t
-            WHERE \(isOfEntity(sqlEntity, "t")) AND substr(t.\(column.name), 1, 1) = x'02' ORDER BY Z_PK
+            SELECT Z_PK, Z_ENT, \(column.name), \(isOfEntity(sqlEntity, "t")) FROM \(table) t
+            WHERE substr(t.\(column.name), 1, 1) = x'02' ORDER BY Z_PK
             """
         ) { row in
             guard let value = row.data(2), let file = value.withUnsafeBytes({ ExternalData.name(in: $0) }) else {
                 return
             }
             if let name = UUID(uuidString: file) { referencedFiles.insert(name) }
-            if !files.hasFile(named: file), let key = row.integer(0) {
+            if row.integer(3) == 1, !files.hasFile(named: file), let key = row.integer(0) {
                 if examples.count < Self.exampleCount { examples.append(rowName(row)) }
                 missing.append(key)
             }

@@ -120,6 +120,16 @@
             #expect(pictures.count == 2)
         }
 
+        @Test func `a row with a wrong entity number keeps its picture`() throws {
+            try spoil("UPDATE ZDOG SET Z_ENT = 99 WHERE Z_PK = 2", "UPDATE ZDOG SET Z_ENT = NULL WHERE Z_PK = 3")
+            #expect(try !check.problems().contains { $0.code == .unusedFile })
+            _ = try check.repair()
+            #expect(pictures.count == 3)
+            // What is missing is reported of the entity's own rows only.
+            for picture in pictures { try FileManager.default.removeItem(at: picture) }
+            #expect(try check.problems().filter { $0.code == .missingFile }.map(\.count) == [1])
+        }
+
         @Test func `files that may belong to a store of the same name are left`() throws {
             let other = url.deletingPathExtension().appendingPathExtension("backup")
             try FileManager.default.copyItem(at: url, to: other)
