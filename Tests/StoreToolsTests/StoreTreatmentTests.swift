@@ -12,7 +12,9 @@ import Testing
 /// Cures of stores in files.
 struct StoreTreatmentTests {
     /// A room owns shelves, whose books are ordered. A shelf has a subentity, so that references to it have an entity number.
-    private static func model() -> NSManagedObjectModel {
+    ///
+    /// - Parameter isFlat: Omits the subentity, so that each table has the rows of one entity. A shelf then owns its books.
+    private static func model(isFlat: Bool = false) -> NSManagedObjectModel {
         func entity(_ name: String) -> NSEntityDescription {
             let entity = NSEntityDescription()
             entity.name = name
@@ -20,7 +22,7 @@ struct StoreTreatmentTests {
             return entity
         }
         let (room, shelf, wideShelf, book) = (entity("Room"), entity("Shelf"), entity("WideShelf"), entity("Book"))
-        shelf.subentities = [wideShelf]
+        if !isFlat { shelf.subentities = [wideShelf] }
         func relationship(
             _ name: String, to destination: NSEntityDescription, isToMany: Bool
         ) -> NSRelationshipDescription {
@@ -38,6 +40,7 @@ struct StoreTreatmentTests {
         owner.isOptional = false
         let books = relationship("books", to: book, isToMany: true)
         books.isOrdered = true
+        if isFlat { books.deleteRule = .cascadeDeleteRule }
         let place = relationship("shelf", to: shelf, isToMany: false)
         (shelves.inverseRelationship, owner.inverseRelationship) = (owner, shelves)
         (books.inverseRelationship, place.inverseRelationship) = (place, books)
@@ -45,7 +48,7 @@ struct StoreTreatmentTests {
         shelf.properties = [owner, books]
         book.properties = [place]
         let model = NSManagedObjectModel()
-        model.entities = [room, shelf, wideShelf, book]
+        model.entities = isFlat ? [room, shelf, book] : [room, shelf, wideShelf, book]
         return model
     }
 
@@ -63,16 +66,16 @@ struct StoreTreatmentTests {
     }
 
     /// A store with two shelves of a book each, of which the first has no room.
-    private func withStore(_ body: (URL, NSManagedObjectModel) throws -> Void) throws {
+    private func withStore(isFlat: Bool = false, _ body: (URL, NSManagedObjectModel) throws -> Void) throws {
         try TestStores.withFile { url in
-            let model = Self.model()
+            let model = Self.model(isFlat: isFlat)
             let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
             let store = try coordinator.addPersistentStore(
                 ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: nil)
             let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
             context.persistentStoreCoordinator = coordinator
             try context.performAndWait {
-                for entity in ["Shelf", "WideShelf"] {
+                for entity in ["Shelf", isFlat ? "Shelf" : "WideShelf"] {
                     let room = NSEntityDescription.insertNewObject(forEntityName: "Room", into: context)
                     let shelf = NSEntityDescription.insertNewObject(forEntityName: entity, into: context)
                     let book = NSEntityDescription.insertNewObject(forEntityName: "Book", into: context)
@@ -115,6 +118,26 @@ struct StoreTreatmentTests {
                     #expect(left == after, "\(isBatch)")
                 }
             }
+        }
+    }
+
+    @Test func `rows with the number of another entity are not deleted`() throws {
+        try withStore(isFlat: true) { url, model in
+            let queue = try DatabaseQueue(path: url.path)
+            try queue.write { database in
+                // A shelf without a room, and a book of the shelf that is deleted.
+                try database.execute(sql: "UPDATE ZSHELF SET ZROOM = NULL, Z_ENT = 99 WHERE Z_PK = 2")
+                try database.execute(sql: "UPDATE ZBOOK SET ZSHELF = 1, Z_ENT = 99 WHERE Z_PK = 2")
+            }
+            try queue.close()
+            let result = try StoreTreatment(url: url, model: model, cures: [.orphans("Shelf")]).run()
+            #expect(result.deletedCounts == ["Shelf": 1, "Book": 1] && result.clearedCount == 1)
+            let after = try DatabaseQueue(path: url.path)
+            let keys = try after.read { database in
+                try ["ZSHELF", "ZBOOK"].map { try Int64.fetchAll(database, sql: "SELECT Z_PK FROM \($0)") }
+            }
+            try after.close()
+            #expect(keys == [[2], [2]])
         }
     }
 

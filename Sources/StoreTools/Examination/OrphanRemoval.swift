@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import ManagedObjects
+import SQLStatements
 import SQLStores
 import SQLiteConnections
 
@@ -42,12 +43,12 @@ struct OrphanRemoval {
         try refuseDenied(in: database, failure)
         var counts: [String: Int] = [:]
         for entity in storeTables.entities {
-            let own = entity.numbers == nil ? "" : " AND t.Z_ENT = \(entity.number)"
+            let own = SQLRestriction.areOfEntities([entity.number], "t")
             let count =
                 try Int.fetchOne(
                     database,
                     sql:
-                        "SELECT count(*) FROM \(deleted) d JOIN \(entity.table) t ON t.Z_PK = d.pk WHERE d.tbl = ?\(own)",
+                        "SELECT count(*) FROM \(deleted) d JOIN \(entity.table) t ON t.Z_PK = d.pk WHERE d.tbl = ? AND \(own)",
                     arguments: [entity.table]) ?? 0
             if count > 0 { counts[entity.name] = count }
         }
@@ -77,23 +78,29 @@ struct OrphanRemoval {
         }
     }
 
+    /// The condition for the rows of an entity and its subentities: rows may have wrong numbers.
+    private func isOfEntity(_ entity: StoreTables.Entity, _ alias: String) -> String {
+        SQLRestriction.areOfEntities(entity.numbers ?? [entity.number], alias)
+    }
+
     /// The keys of the members that deleted rows have in a relationship, as a query with one column.
     private func members(
         of relationship: NSRelationshipDescription, _ owner: StoreTables.Entity, _ destination: StoreTables.Entity
     ) -> String? {
-        let own = owner.numbers.map { " AND o.Z_ENT IN (\($0.map(String.init).joined(separator: ", ")))" } ?? ""
         let owners =
-            "\(Self.deletedTable) d JOIN \(owner.table) o ON d.tbl = '\(owner.table)' AND o.Z_PK = d.pk\(own)"
+            "\(Self.deletedTable) d JOIN \(owner.table) o "
+            + "ON d.tbl = '\(owner.table)' AND o.Z_PK = d.pk AND \(isOfEntity(owner, "o"))"
+        let member = "\(destination.table) m ON \(isOfEntity(destination, "m"))"
         if !relationship.isToMany {
             guard let column = owner.columns[relationship.name]?.name else { return nil }
-            return "SELECT m.Z_PK FROM \(owners) JOIN \(destination.table) m ON m.Z_PK = o.\(column)"
+            return "SELECT m.Z_PK FROM \(owners) JOIN \(member) AND m.Z_PK = o.\(column)"
         }
         switch owner.members[relationship.name] {
         case .rows(let column, _)?:
-            return "SELECT m.Z_PK FROM \(owners) JOIN \(destination.table) m ON m.\(column) = o.Z_PK"
-        case .pairs(let table, let column, let member, _, _)?:
+            return "SELECT m.Z_PK FROM \(owners) JOIN \(member) AND m.\(column) = o.Z_PK"
+        case .pairs(let table, let column, let key, _, _)?:
             return
-                "SELECT m.Z_PK FROM \(owners) JOIN \(table) p ON p.\(column) = o.Z_PK JOIN \(destination.table) m ON m.Z_PK = p.\(member)"
+                "SELECT m.Z_PK FROM \(owners) JOIN \(table) p ON p.\(column) = o.Z_PK JOIN \(member) AND m.Z_PK = p.\(key)"
         case nil: return nil
         }
     }

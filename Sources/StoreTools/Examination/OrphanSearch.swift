@@ -1,5 +1,6 @@
 import Foundation
 import ManagedObjects
+import SQLStatements
 import SQLStores
 import SQLiteConnections
 
@@ -68,7 +69,8 @@ struct OrphanSearch {
         }
         guard !conditions.isEmpty else { return nil }
         if !isRequired { conditions += unconnected(entity, stored) }
-        let own = stored.numbers == nil ? "TRUE" : "t.Z_ENT = \(stored.number)"
+        // Also where no other entity has the table: a row with a wrong number is not an object of the entity.
+        let own = SQLRestriction.areOfEntities([stored.number], "t")
         return (([own] + conditions).joined(separator: " AND "), own, owners.sorted(), isRequired)
     }
 
