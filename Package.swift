@@ -194,6 +194,9 @@ let coreData: [Target.Dependency] = engineIsBuilt ? ["CoreData"] : []
 let engine: [Target.Dependency] = engineIsBuilt ? ["ManagedObjects", "StoreTools"] : []
 /// The toolkit's work on rows, which every program with the toolkit links.
 let rows = engineIsBuilt ? ["CoralRows"] : []
+/// The modules of the engine that the command uses itself.
+let commandEngine: [Target.Dependency] =
+    engineIsBuilt ? ["CoralRows", "SQLiteConnections", "SQLStatements", "SQLStores", "StoreRescue"] : []
 /// The condition of the sources that use it.
 let engineSettings: [SwiftSetting] = engineIsBuilt ? [.define("STORE_ENGINE")] : []
 
@@ -231,7 +234,7 @@ targets += [
         dependencies: engine + [
             "CodedErrors", "Coral", "CoralMigration", "CZlib", "GraphDocuments", "ModelCodeGeneration", "ModelFiles",
             "PredicateLanguage",
-            .product(name: "GRDB", package: "GRDB.swift"),
+            .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
         ], swiftSettings: engineSettings),
     // Random graphs of any model, and checks of their properties, for tests of programs that use the toolkit.
     .target(name: "CoralTesting", dependencies: ["Coral"]),
@@ -241,7 +244,7 @@ targets += [
     // are case-insensitive.
     .executableTarget(
         name: "CoralCommand",
-        dependencies: engine + (engineIsBuilt ? ["CoralRows", "SQLStatements", "SQLStores", "StoreRescue"] : []) + [
+        dependencies: engine + commandEngine + [
             "AtomicFiles", "CCellWidth", "Coral", "CoralMigration", "CoralTesting", "CoralTools", "ModelCodeGeneration",
             "ModelFiles",
             "PredicateLanguage",

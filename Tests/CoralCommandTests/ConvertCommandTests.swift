@@ -45,6 +45,17 @@ import Testing
         #expect(ranks == [.null, 1.0.databaseValue, Double.infinity.databaseValue])
     }
 
+    @Test func `what follows a NUL in a text is written`() throws {
+        let store = try NotesStore(titles: ["one\0two"])
+        let place = store.file("plain.sqlite")
+        let run = try CommandRun("convert", store.path, "-o", place)
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.output.contains("Each object equals its row."))
+        // GRDB's texts end at a NUL.
+        let title = try DatabaseQueue(path: place).read { try String.fetchOne($0, sql: "SELECT hex(title) FROM note") }
+        #expect(title == "6F6E650074776F")
+    }
+
     @Test func `objects are rows, with foreign keys and positions`() throws {
         let before = try store.contents()
         let run = try convert()

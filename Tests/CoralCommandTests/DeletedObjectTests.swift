@@ -88,6 +88,21 @@
             #expect(report.output.contains("may be an earlier state"), "\(report.output)")
         }
 
+        @Test func `what follows a NUL in a text is written`() throws {
+            try execute(
+                """
+                UPDATE ZITEM SET ZNAME = 'The item ' || Z_PK, ZPRICE = CAST(x'78002D656E64' AS TEXT);
+                DELETE FROM ZITEM WHERE Z_PK % 3 = 0
+                """)
+            let run = try CommandRun("salvage", store.path, "--deleted", "-o", output, "--force")
+            #expect(run.status == 0, "\(run.errors)")
+            // GRDB's texts end at a NUL.
+            let prices = try DatabaseQueue(path: output).read {
+                try String.fetchAll($0, sql: "SELECT DISTINCT hex(ZPRICE) FROM Item WHERE ZPRICE IS NOT NULL")
+            }
+            #expect(prices == ["78002D656E64"])
+        }
+
         @Test func `rows that follow each other are found, in blocks and in pages that became free`() throws {
             let deleted = try titles(store.path).filter { (20...390).contains($0.key) }
             try execute("DELETE FROM ZNOTE WHERE Z_PK BETWEEN 20 AND 390")

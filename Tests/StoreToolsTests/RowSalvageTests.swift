@@ -130,6 +130,20 @@ import Testing
         #expect(report.objectCounts == ["Note": 30, "Draft": 30, "Letter": 30, "Tag": 12])
     }
 
+    @Test func `what follows a NUL in a text is salvaged`() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try makeStore(vacuum: 0)
+        let queue = try DatabaseQueue(path: url.path)
+        try queue.write { try $0.execute(sql: "UPDATE ZTAG SET ZNAME = CAST(x'610062' AS TEXT) WHERE Z_PK = 3") }
+        try queue.close()
+        _ = try salvage(Data(contentsOf: url), number: 0)
+        // GRDB's texts end at a NUL.
+        let rescued = try DatabaseQueue(path: folder.appendingPathComponent("Rescued.sqlite").path)
+        let name = try rescued.read { try String.fetchOne($0, sql: "SELECT hex(ZNAME) FROM ZTAG WHERE Z_PK = 3") }
+        try rescued.close()
+        #expect(name == "610062")
+    }
+
     @Test func `tables of other programs change nothing, however many there are`() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         try makeStore(vacuum: 0)

@@ -5,6 +5,7 @@
     import Foundation
     import GRDB
 
+    import struct SQLiteConnections.SQLStatement
     import struct StoreTools.RowSalvage
     import enum SQLStatements.ColumnValue
 
@@ -45,30 +46,21 @@
             let names = (Self.marks + columns).map(SQLText.name).joined(separator: ", ")
             try database.execute(sql: "CREATE TABLE \(table) (\(names))")
             let marks = Array(repeating: "?", count: Self.marks.count + columns.count).joined(separator: ", ")
-            let insertion = try database.makeStatement(sql: "INSERT INTO \(table) VALUES (\(marks))")
+            let insertion = try SQLStatement("INSERT INTO \(table) VALUES (\(marks))", in: database)
+            defer { insertion.finish() }
             for object in objects {
                 let lost = object.row.row.lost.filter(columns.indices.contains).map { columns[$0] }
-                var values: [DatabaseValue] = [
-                    object.row.certainty.rawValue.databaseValue,
-                    object.row.place.text(page: object.row.page).databaseValue,
-                    lost.isEmpty ? .null : lost.joined(separator: ", ").databaseValue,
+                var values: [ColumnValue] = [
+                    .text(object.row.certainty.rawValue), .text(object.row.place.text(page: object.row.page)),
+                    lost.isEmpty ? .null : .text(lost.joined(separator: ", ")),
                 ]
-                values += object.row.row.values.map(Self.value)
+                values += object.row.row.values
                 // The key is not among the values of a row.
-                values[Self.marks.count] = object.row.key?.databaseValue ?? .null
+                values[Self.marks.count] = object.row.key.map { .integer($0) } ?? .null
                 // A row that is older than a column does not have it.
                 values += Array(repeating: .null, count: Self.marks.count + columns.count - values.count)
-                try insertion.execute(arguments: StatementArguments(values))
-            }
-        }
-
-        private static func value(_ value: ColumnValue) -> DatabaseValue {
-            switch value {
-            case .null: .null
-            case .integer(let number): number.databaseValue
-            case .real(let number): number.databaseValue
-            case .text(let text): text.databaseValue
-            case .blob(let data): data.databaseValue
+                for (index, value) in values.enumerated() { insertion.bind(value, at: index + 1) }
+                try insertion.run()
             }
         }
     }

@@ -11,11 +11,9 @@ struct PlainComparison {
     func compare(_ record: GraphRecord, _ database: Database, _ different: inout Findings) throws {
         guard let entity = plain.entities.entity(of: record) else { return different.add("\(record.id)") }
         let key = plain.key(of: record.id, in: record.entity)
-        guard let row = try Row.fetchOne(database.cachedStatement(sql: entity.selection), arguments: [key]) else {
-            return different.add("\(record.id)")
-        }
+        guard let values = try storedValues(of: entity, key, database) else { return different.add("\(record.id)") }
         for (index, source) in entity.sources.enumerated() {
-            guard try !equals(row[index], source, record) else { continue }
+            guard try !equals(values[index], source, record) else { continue }
             different.add("\(record.id).\(entity.table.columns[index].name)")
         }
         for members in entity.members {
@@ -26,6 +24,25 @@ struct PlainComparison {
             if found != expected, members.isOrdered || Set(found) != Set(expected) {
                 different.add("\(record.id).\(members.name)")
             }
+        }
+    }
+
+    /// The values of the columns of a row; nil if there is none.
+    private func storedValues(
+        of entity: PlainEntity, _ key: DatabaseValue, _ database: Database
+    ) throws -> [DatabaseValue]? {
+        let rows = try Row.fetchCursor(database.cachedStatement(sql: entity.selection), arguments: [key])
+        let values = rows.map { row in try entity.sources.indices.map { try Self.value(of: row, $0) } }
+        return try values.next()
+    }
+
+    /// The value of a column of a row that a cursor is at.
+    private static func value(of row: Row, _ column: Int) throws -> DatabaseValue {
+        let value: DatabaseValue = row[column]
+        // GRDB's values lose what follows a NUL in a text; its bytes are complete.
+        guard case .string = value.storage else { return value }
+        return try row.withUnsafeData(atIndex: column) { data in
+            data.map { String(decoding: $0, as: UTF8.self).databaseValue } ?? value
         }
     }
 

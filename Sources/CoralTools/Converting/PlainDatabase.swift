@@ -1,6 +1,7 @@
 import CodedErrors
 import Coral
 import GRDB
+import GRDBSQLite
 import ModelFiles
 
 /// Writes the objects of a store into a plain database, record by record: memory does not grow with their number.
@@ -137,7 +138,25 @@ package struct PlainDatabase {
         let statement = try database.cachedStatement(sql: statement)
         // The number of values is that of the statement's parameters.
         statement.setUncheckedArguments(StatementArguments(values))
+        for (index, value) in values.enumerated() {
+            // GRDB's arguments lose what follows a NUL in a text.
+            guard case .string(let text) = value.storage, text.utf8.contains(0) else { continue }
+            Self.bind(text, to: statement.sqliteStatement, at: Int32(index + 1))
+        }
         try statement.execute()
+    }
+
+    /// Binds a text with its length. SQLite copies it.
+    private static func bind(_ text: String, to statement: SQLiteStatement, at position: Int32) {
+        // `SQLITE_TRANSIENT`, which Swift does not import.
+        let isCopied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+        var text = text
+        _ = text.withUTF8 { bytes in
+            bytes.withMemoryRebound(to: CChar.self) { characters in
+                sqlite3_bind_text(
+                    statement, position, characters.baseAddress, Int32(truncatingIfNeeded: characters.count), isCopied)
+            }
+        }
     }
 
     /// The value of a column. A position is null here: positions are written after all rows.

@@ -125,8 +125,12 @@ extension StatementArguments {
 }
 
 extension Database {
-    /// Executes a statement that returns no rows.
+    /// Executes a statement that returns no rows. A statement with arguments is cached by its text.
     package func execute(_ query: SQLQuery) throws {
-        try execute(sql: query.sql, arguments: StatementArguments(query.arguments))
+        guard !query.arguments.isEmpty else { return try execute(sql: query.sql) }
+        // Bound here, because GRDB's arguments lose what follows a NUL in a text.
+        let statement = try SQLStatement(query, in: self)
+        defer { statement.finish() }
+        try statement.run()
     }
 }

@@ -62,10 +62,10 @@ extension RowSalvage {
                 columns.append((position, companion, true))
             }
         }
-        let insertion = try database.makeStatement(
-            sql: SQLiteDialect().text(
-                of: SQLInsert(
-                    into: sqlEntity.table, SQLEntity.rowColumns + columns.map(\.name), duplicates: .areIgnored)))
+        let insertion = try SQLStatement(
+            SQLInsert(into: sqlEntity.table, SQLEntity.rowColumns + columns.map(\.name), duplicates: .areIgnored),
+            in: database)
+        defer { insertion.finish() }
         let name = entity.entity.name
         for (key, row) in rows.sorted(by: { $0.key < $1.key }) {
             guard case .integer(entity.number) = row.values[number] else { continue }
@@ -85,8 +85,9 @@ extension RowSalvage {
                     report.doubtfulValues.append("\(name)/p\(key).\(propertyName(column.name, of: entity, sqlEntity))")
                 }
             }
-            try insertion.execute(arguments: StatementArguments(arguments))
-            if database.changesCount == 0 {
+            for (index, argument) in arguments.enumerated() { insertion.bind(argument, at: index + 1) }
+            try insertion.run()
+            if insertion.changesCount == 0 {
                 report.refusedObjects.append("\(name)/p\(key)")
             } else {
                 report.objectCounts[name, default: 0] += 1
@@ -128,13 +129,15 @@ extension RowSalvage {
             guard let old, let new, let position = names.firstIndex(of: old) else { return nil }
             return (position, new)
         }
-        let insertion = try database.makeStatement(
-            sql: SQLiteDialect().text(
-                of: SQLInsert(into: table.name, pairs.map(\.1), duplicates: .areIgnored)))
+        let insertion = try SQLStatement(
+            SQLInsert(into: table.name, pairs.map(\.1), duplicates: .areIgnored), in: database)
+        defer { insertion.finish() }
         for (_, row) in rows.sorted(by: { $0.key < $1.key }) {
-            let arguments = pairs.map { row.values.indices.contains($0.0) ? row.values[$0.0] : .null }
-            try insertion.execute(arguments: StatementArguments(arguments))
-            report.pairCount += database.changesCount
+            for (index, pair) in pairs.enumerated() {
+                insertion.bind(row.values.indices.contains(pair.0) ? row.values[pair.0] : .null, at: index + 1)
+            }
+            try insertion.run()
+            report.pairCount += insertion.changesCount
         }
     }
 
