@@ -69,6 +69,16 @@
             #expect(try CommandRun("info", place).output.contains(uuid))
         }
 
+        @Test func `the model is inferred if its page is damaged`() throws {
+            try damage { try Int.fetchOne($0, sql: "SELECT rootpage FROM sqlite_master WHERE name = 'Z_MODELCACHE'") }
+            #expect(try CommandRun("info", store.path).status == 1)
+            let place = store.file("Rescued.sqlite")
+            let run = try CommandRun("salvage", store.path, "-o", place)
+            let counts = "6 objects salvaged (2 Item, 2 Note, 1 Person, 1 Tag)"
+            #expect(run.output.contains(counts), "\(run.errors)\(run.output)")
+            #expect(run.errors.contains("were inferred from its tables"), "\(run.errors)")
+        }
+
         @Test func `only the objects of an entity are salvaged`() throws {
             let place = store.file("Rescued.sqlite")
             let run = try CommandRun("salvage", store.path, "-o", place, "--entity", "Note", "--entity", "Tag")

@@ -96,7 +96,10 @@ struct ModelSource: ParsableArguments {
         /// The model for a store that may be damaged: the given one, the one that is cached in pages that can be read, or one that is
         /// inferred from the tables, if SQLite can read them; else nil. Throws if the given model cannot be read.
         func modelOfDamagedStore(at url: URL) throws -> NSManagedObjectModel? {
-            try givenModel() ?? RowSalvage.cachedModel(of: url) ?? (try? Self.ownModel(of: url.withoutLinks))
+            let store = url.withoutLinks
+            // The inspection reads the cached model, and so fails if that is damaged.
+            return try givenModel() ?? RowSalvage.cachedModel(of: url) ?? (try? Self.ownModel(of: store))
+                ?? (try? StoreInspection.inferredModel(of: store))
         }
     #endif
 

@@ -256,7 +256,11 @@ extension StoreInspection {
     /// is not a file. Some statements for each column; each reads the column once.
     ///
     /// - Throws: An error of Core Data's if the store cannot be read.
-    package func inferredModel() throws -> NSManagedObjectModel? {
+    package func inferredModel() throws -> NSManagedObjectModel? { try Self.inferredModel(of: url) }
+
+    /// The model that is inferred from the tables of a store that cannot be inspected, for example because the page of its own model
+    /// is damaged. See ``inferredModel()``.
+    package static func inferredModel(of url: URL) throws -> NSManagedObjectModel? {
         guard url.isFileURL else { return nil }
         return try StoreConnection.read(storeAt: url) { try ModelInference.model(in: $0) }
     }
