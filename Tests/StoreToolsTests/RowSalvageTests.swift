@@ -291,6 +291,27 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: victim.path))
     }
 
+    @Test func `a table is created only with the columns that its statement lists`() throws {
+        model.freeze()
+        func schema(_ statements: [String]) throws -> SalvagedSchema {
+            let entries = statements.enumerated().map { index, statement in
+                StoreRescue.Entry(name: "T\(index)", root: index + 2, statement: statement)
+            }
+            return try SalvagedSchema(entries, numbers: [], model: model)
+        }
+        let listed = [
+            "CREATE TABLE T0 (a)", "create table \"T1\"(a)", "CREATE TABLE [T2]\n(a)", "CREATE TABLE 'T3'--(\n (a)",
+            "CREATE TABLE `T4` /* AS ( */ (a)", "CREATE TABLE T5(a TEXT DEFAULT ('x'), PRIMARY KEY (a))",
+        ]
+        let known = try schema(listed)
+        #expect((0..<listed.count).allSatisfy { known.columns["T\($0)"] == ["a"] }, "\(known.columns)")
+        #expect(!known.hasDamagedEntries)
+        for (index, name) in ["T0", "\"T0\"", "T0/* ( */", "IF NOT EXISTS T0", "[T0]--(\n"].enumerated() {
+            let found = try schema(["CREATE TABLE \(name) AS SELECT zeroblob(1000) AS a"])
+            #expect(found.columns["T0"] == nil && found.hasDamagedEntries, "\(index)")
+        }
+    }
+
     @Test func `files that are not databases are an error or empty, never a trap`() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         try makeStore(vacuum: 2)

@@ -107,16 +107,67 @@ struct SalvagedSchema {
             roots: roots, hasDamagedEntries: hasDamagedEntries, lost: lost)
     }
 
-    /// Executes the statement of an entry, which in a damaged file may be anything: only if it creates a table, and with a
-    /// limit of steps. Text after the first statement is ignored, as SQLite does when it reads a schema; as a statement
-    /// it could attach other files.
+    /// Executes the statement of an entry, which in a damaged file may be anything: only if it creates a table with the columns
+    /// that it lists, and with a limit of steps. Text after the first statement is ignored, as SQLite does when it reads a
+    /// schema; as a statement it could attach other files.
     ///
     /// - Returns: The name of the table; nil if the statement is not valid.
     private static func create(_ statement: String, in database: Database) -> String? {
-        guard statement.uppercased().hasPrefix("CREATE TABLE "),
+        guard listsColumns(statement),
             let creation = try? database.allStatements(sql: statement).next(),
             (try? StepLimit.inspection.run(on: database, { try creation.execute() })) != nil
         else { return nil }
         return try? StoreReader(database).newestTable()
+    }
+
+    /// Whether a statement begins as `CREATE TABLE name (`. With `AS SELECT` it would make rows of any size. SQLite never writes
+    /// that to a schema, but the columns of the new table.
+    private static func listsColumns(_ statement: String) -> Bool {
+        let beginning = "CREATE TABLE "
+        guard statement.prefix(beginning.count).uppercased() == beginning else { return false }
+        var rest = statement.utf8.dropFirst(beginning.utf8.count)
+        skipBlanks(&rest)
+        guard let first = rest.first else { return false }
+        switch first {
+        case UInt8(ascii: "\""), UInt8(ascii: "'"), UInt8(ascii: "`"):
+            rest.removeFirst()
+            while let byte = rest.popFirst() {
+                guard byte == first else { continue }
+                // A quotation mark twice is one of the name.
+                guard rest.first == first else { break }
+                rest.removeFirst()
+            }
+        case UInt8(ascii: "["):
+            rest = rest.drop { $0 != UInt8(ascii: "]") }.dropFirst()
+        default:
+            rest = rest.drop(while: isOfName)
+        }
+        skipBlanks(&rest)
+        return rest.first == UInt8(ascii: "(")
+    }
+
+    /// Whether SQLite allows a byte in a name without quotation marks.
+    private static func isOfName(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "_"), UInt8(ascii: "$"), 0x80...0xFF: true
+        default: false
+        }
+    }
+
+    /// Removes spaces and comments at the beginning of a text.
+    private static func skipBlanks(_ text: inout Substring.UTF8View) {
+        while let byte = text.first {
+            if [0x09, 0x0A, 0x0C, 0x0D, 0x20].contains(byte) {
+                text.removeFirst()
+            } else if text.starts(with: "--".utf8) {
+                text = text.drop { $0 != 0x0A }
+            } else if text.starts(with: "/*".utf8) {
+                text = text.dropFirst(2)
+                while !text.isEmpty, !text.starts(with: "*/".utf8) { text.removeFirst() }
+                text = text.dropFirst(2)
+            } else {
+                return
+            }
+        }
     }
 }
