@@ -201,6 +201,19 @@ import Testing
         #expect(try String(contentsOfFile: code, encoding: .utf8) != "earlier")
     }
 
+    @Test func `the code may not be at the location of the database or of one of its files`() throws {
+        let link = store.file("link")
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: store.folder.path)
+        let before = try FileManager.default.contentsOfDirectory(atPath: store.folder.path).sorted()
+        let codes = ["", "-wal", "-shm", "-journal", ".files/a.swift"].map { place + $0 } + [link + "/plain.sqlite"]
+        for code in codes {
+            let run = try convert("--code", code, "--force")
+            #expect(run.status == 1, "\(code)")
+            #expect(run.errors.contains("would replace the database"), "\(run.errors)")
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: store.folder.path).sorted() == before)
+    }
+
     @Test func `the code has its previous content if the database cannot be moved`() throws {
         let code = store.file("Records.swift")
         try "earlier".write(toFile: code, atomically: true, encoding: .utf8)

@@ -68,6 +68,10 @@ struct ConvertCommand: ParsableCommand {
     func run() throws { try proof.prove(store, writing: URL(fileURLWithPath: output), body: convert) }
 
     private func convert() throws {
+        let database = ReadFiles([URL(fileURLWithPath: output)])
+        if let code, database.wouldBeReplaced(by: URL(fileURLWithPath: code), isStore: false) {
+            throw CommandError("The code at \(code) would replace the database or one of its files. Name another file.")
+        }
         let open = try OpenStore(path: store, model: source)
         let isReplaced = try Confirmation.requireFree(
             output, for: .store, reading: [open.url, source.url], isForced: force)

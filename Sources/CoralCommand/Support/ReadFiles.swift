@@ -1,7 +1,7 @@
 import AtomicFiles
 import Foundation
 
-/// The files that a command reads, which its output must not replace.
+/// The files that a command reads, which its output must not replace. Also those of one output, which another must not replace.
 struct ReadFiles {
     /// Without symbolic links.
     private let urls: [URL]
