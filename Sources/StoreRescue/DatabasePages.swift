@@ -17,18 +17,19 @@ struct DatabasePages {
     let encoding: String.Encoding
     /// Whether the file has pages that contain the parents of others, as every store with `auto_vacuum` has.
     let hasPointerMap: Bool
-    private let file: Data
+    private let file: DatabaseFile
     /// The positions of pages in the log, by page number.
     private let logged: [Int: Int]
-    private let log: Data
+    private let log: DatabaseFile
+    private let journal: DatabaseFile
     /// The end of the last complete transaction in the log.
     private let committedEnd: Int
 
-    /// Reads the files of a database. Both are mapped into memory.
+    /// Opens the files of a database. Pages are read when they are needed.
     ///
     /// - Throws: `CocoaError` if a file cannot be read or is shorter than a page.
     init(url: URL) throws {
-        if let path = FileStatus.firstIrregular(url.path, companions: [url.path + "-wal"]) {
+        if let path = FileStatus.firstIrregular(url.path, companions: [url.path + "-wal", url.path + "-journal"]) {
             throw CocoaError(
                 .fileReadUnknown,
                 userInfo: [
@@ -36,9 +37,14 @@ struct DatabasePages {
                     NSFilePathErrorKey: path,
                 ])
         }
-        file = try Data(contentsOf: url, options: .alwaysMapped)
-        let hasHeader = file.starts(with: Array("SQLite format 3\0".utf8)) && file.count >= 100
-        let declared = hasHeader ? Int(file[16]) << 8 | Int(file[17]) : 0
+        let file = try DatabaseFile(url)
+        // A log that exists and cannot be read is an error: without it the file may be an old state.
+        let log = try DatabaseFile(ifExists: url.path + "-wal")
+        (self.file, self.log) = (file, log)
+        journal = try DatabaseFile(ifExists: url.path + "-journal")
+        let header = file.bytes(0..<100)
+        let hasHeader = file.count >= 100 && header.starts(with: Self.magic)
+        let declared = hasHeader ? Int(header[16]) << 8 | Int(header[17]) : 0
         let stated = declared == 1 ? 65536 : declared
         let isStated = Self.sizes.contains(stated)
         size = isStated ? stated : Self.likelySize(of: file)
@@ -51,14 +57,8 @@ struct DatabasePages {
                 ])
         }
         // A larger value would leave too few bytes for a cell.
-        let reserved = isStated && file[20] <= 32 ? Int(file[20]) : 0
+        let reserved = isStated && header[20] <= 32 ? Int(header[20]) : 0
         usableSize = size - reserved
-        let logPath = url.path + "-wal"
-        // A log that exists and cannot be read is an error: without it the file may be an old state. An empty file cannot
-        // be mapped.
-        let hasLog = FileStatus(logPath).map { $0.byteCount > 0 } ?? false
-        let log = try hasLog ? Data(contentsOf: URL(fileURLWithPath: logPath), options: .alwaysMapped) : Data()
-        self.log = log
         let size = size
         let frames = WriteAheadLog(log, pageSize: size)
         logged = frames.positions
@@ -66,25 +66,26 @@ struct DatabasePages {
         let fileCount = (file.count + size - 1) / size
         count = max(frames.pageCount ?? 0, fileCount)
         numbers = Array(1...fileCount) + frames.positions.keys.filter { $0 > fileCount }.sorted()
-        let first = logged[1].map { log[$0..<$0 + size] } ?? file[0..<size]
-        let start = first.startIndex
-        let isUsable = first.starts(with: Array("SQLite format 3\0".utf8))
-        switch isUsable ? first[start + 59] : 1 {
+        let first = logged[1].map { log.bytes($0..<$0 + size) } ?? file.bytes(0..<size)
+        let isUsable = first.starts(with: Self.magic)
+        switch isUsable ? first[59] : 1 {
         case 2: encoding = .utf16LittleEndian
         case 3: encoding = .utf16BigEndian
         default: encoding = .utf8
         }
-        let root = first[start + 52..<start + 56].reduce(0) { $0 << 8 | Int($1) }
-        var isMapped = isUsable ? root != 0 : true
-        if !isUsable {
-            let offset = logged[2] ?? size
-            let source = logged[2] == nil ? file : log
+        if isUsable {
+            hasPointerMap = first.number(at: 52) != 0
+        } else {
             // Page 2 of such a file has entries of five bytes, the first of which is a type from 1 to 5.
-            isMapped =
-                source.count >= offset + 25 && (0..<5).allSatisfy { (1...5).contains(source[offset + 5 * $0]) }
+            let second = logged[2].map { log.bytes($0..<$0 + size) } ?? file.bytes(size..<2 * size)
+            hasPointerMap = (0..<5).allSatisfy { (1...5).contains(second[5 * $0]) }
         }
-        hasPointerMap = isMapped
     }
+
+    private static let magic = Array("SQLite format 3\0".utf8)
+
+    /// Whether none of the files was written, added or removed since they were opened.
+    var areUnchanged: Bool { [file, log, journal].allSatisfy(\.isUnchanged) }
 
     static let sizes: [Int] = (9...16).map { 1 << $0 }
 
@@ -92,11 +93,9 @@ struct DatabasePages {
     /// filled with zeros.
     func page(_ number: Int) -> [UInt8]? {
         guard number >= 1, number <= count else { return nil }
-        if let position = logged[number] { return Array(log[position..<position + size]) }
+        if let position = logged[number] { return log.bytes(position..<position + size) }
         let start = (number - 1) * size
-        guard start < file.count else { return nil }
-        let bytes = Array(file[start..<min(start + size, file.count)])
-        return bytes.count == size ? bytes : bytes + [UInt8](repeating: 0, count: size - bytes.count)
+        return start < file.count ? file.bytes(start..<start + size) : nil
     }
 
     // MARK: - Earlier contents
@@ -104,7 +103,7 @@ struct DatabasePages {
     /// The content that a page has in the file, if the log has a newer one.
     func replacedPage(_ number: Int) -> [UInt8]? {
         guard logged[number] != nil, number >= 1, number * size <= file.count else { return nil }
-        return Array(file[(number - 1) * size..<number * size])
+        return file.bytes((number - 1) * size..<number * size)
     }
 
     /// A content of a page in the log that is not its current one.
@@ -121,22 +120,24 @@ struct DatabasePages {
     func forEachEarlierFrame(_ body: (EarlierFrame) throws -> Void) rethrows {
         guard log.count > 32 else { return }
         let length = 24 + size
-        func number(_ offset: Int) -> Int { log[offset..<offset + 4].reduce(0) { $0 << 8 | Int($1) } }
-        guard number(8) == size else { return }
-        let current = (number(16), number(20))
+        let header = log.bytes(0..<32)
+        guard header.number(at: 8) == size else { return }
+        let current = (header.number(at: 16), header.number(at: 20))
         var salts = current
         // A transaction ends with a frame that states the size of the database.
         var pending: [(frame: Int, start: Int)] = []
         for (index, start) in stride(from: 32, through: log.count - length, by: length).enumerated() {
-            let own = (number(start + 8), number(start + 12))
+            let header = log.bytes(start..<start + 24)
+            let own = (header.number(at: 8), header.number(at: 12))
             if own != salts { pending = [] }
             salts = own
             guard own != current || start < committedEnd else { continue }
-            if number(start) >= 1, logged[number(start)] != start + 24 { pending.append((index + 1, start)) }
-            guard number(start + 4) > 0 else { continue }
+            let page = header.number(at: 0)
+            if page >= 1, logged[page] != start + 24 { pending.append((index + 1, start)) }
+            guard header.number(at: 4) > 0 else { continue }
             for (frame, start) in pending {
-                try body(
-                    EarlierFrame(frame: frame, page: number(start), bytes: Array(log[start + 24..<start + length])))
+                let bytes = log.bytes(start..<start + length)
+                try body(EarlierFrame(frame: frame, page: bytes.number(at: 0), bytes: Array(bytes[24...])))
             }
             pending = []
         }
@@ -158,7 +159,7 @@ struct DatabasePages {
         guard map != number, let page = page(map) else { return nil }
         let offset = (number - map - 1) * 5
         guard offset + 5 <= usableSize, let kind = Kind(rawValue: page[offset]) else { return nil }
-        let parent = page[offset + 1..<offset + 5].reduce(0) { $0 << 8 | Int($1) }
+        let parent = page.number(at: offset + 1)
         guard parent <= count, (kind == .root || kind == .free) == (parent == 0) else { return nil }
         return (kind, parent)
     }
@@ -171,13 +172,13 @@ struct DatabasePages {
     // MARK: - Page size
 
     /// The size by which most of the file consists of pages of tables: cells fill a page from its end.
-    private static func likelySize(of file: Data) -> Int {
+    private static func likelySize(of file: DatabaseFile) -> Int {
         let scores = sizes.map { size -> (score: Int, size: Int) in
             // A sample is enough, and the whole of a small file.
             let count = file.count / size
             let step = max(1, count / 2000)
             let valid = stride(from: 0, to: count, by: step).count { index in
-                let page = Array(file[index * size..<(index + 1) * size])
+                let page = file.bytes(index * size..<(index + 1) * size)
                 return TablePage(page, number: index + 1, usableSize: size)?.endsAtEnd == true
             }
             return (valid * size * step, size)
@@ -197,15 +198,16 @@ struct WriteAheadLog {
 
     /// Reads the frames up to the first one that is not valid: frames after it are of earlier use, or were not
     /// completed.
-    init(_ log: Data, pageSize: Int) {
+    init(_ log: DatabaseFile, pageSize: Int) {
         guard log.count > 32 else { return }
-        func number(_ offset: Int) -> UInt32 { log[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) } }
-        let magic = number(0)
-        guard magic == 0x377f_0682 || magic == 0x377f_0683, Int(number(8)) == pageSize else { return }
+        let header = log.bytes(0..<32)
+        let magic = header.number(at: 0)
+        guard magic == 0x377f_0682 || magic == 0x377f_0683, header.number(at: 8) == pageSize else { return }
         let isBigEndian = magic & 1 == 1
         var sums: (UInt32, UInt32) = (0, 0)
-        func add(_ range: Range<Int>) {
-            log[range].withUnsafeBytes { bytes in
+        func add(_ bytes: ArraySlice<UInt8>) {
+            // Of each eight bytes, which every range here consists of.
+            bytes.withUnsafeBytes { bytes in
                 for offset in stride(from: 0, to: bytes.count, by: 8) {
                     let (first, second) = (
                         bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self),
@@ -216,20 +218,24 @@ struct WriteAheadLog {
                 }
             }
         }
-        add(0..<24)
-        guard sums == (number(24), number(28)) else { return }
+        func areSums(_ bytes: [UInt8], at offset: Int) -> Bool {
+            Int(sums.0) == bytes.number(at: offset) && Int(sums.1) == bytes.number(at: offset + 4)
+        }
+        add(header[0..<24])
+        guard areSums(header, at: 24) else { return }
         var pending: [Int: Int] = [:]
         for start in stride(from: 32, through: log.count - 24 - pageSize, by: 24 + pageSize) {
-            guard number(start + 8) == number(16), number(start + 12) == number(20) else { return }
-            add(start..<start + 8)
-            add(start + 24..<start + 24 + pageSize)
-            guard sums == (number(start + 16), number(start + 20)) else { return }
-            pending[Int(number(start))] = start + 24
-            let size = number(start + 4)
+            let frame = log.bytes(start..<start + 24 + pageSize)
+            guard frame[8..<16] == header[16..<24] else { return }
+            add(frame[0..<8])
+            add(frame[24...])
+            guard areSums(frame, at: 16) else { return }
+            pending[frame.number(at: 0)] = start + 24
+            let size = frame.number(at: 4)
             guard size > 0 else { continue }
             positions.merge(pending) { $1 }
             pending = [:]
-            pageCount = Int(size)
+            pageCount = size
             committedEnd = start + 24 + pageSize
         }
     }

@@ -24,6 +24,7 @@ package struct StoreRescue {
         package let statement: String
     }
 
+    private let url: URL
     let pages: DatabasePages
     private(set) var scan: PageScan
     /// The entries of the schema that can be read.
@@ -37,10 +38,25 @@ package struct StoreRescue {
     ///
     /// - Throws: `CocoaError` if the file cannot be read, or is shorter than a page.
     package init(of url: URL) throws {
+        self.url = url
         pages = try DatabasePages(url: url)
         var scan = PageScan(pages)
         entries = Self.entries(&scan)
         self.scan = scan
+    }
+
+    /// Checks that no program has written the files since they were opened: what was read of them may be parts of several states.
+    ///
+    /// - Throws: `CocoaError` if one has.
+    package func requireUnchanged() throws {
+        guard !pages.areUnchanged else { return }
+        throw CocoaError(
+            .fileReadUnknown,
+            userInfo: [
+                NSLocalizedDescriptionKey:
+                    "\(url.lastPathComponent) was written while it was read. Close the program that uses it, or salvage a copy.",
+                NSURLErrorKey: url, NSFilePathErrorKey: url.path,
+            ])
     }
 
     /// The entries of `sqlite_master` for tables. Those on leaves that page 1 no longer leads to are found, too.

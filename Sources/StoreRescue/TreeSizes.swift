@@ -5,7 +5,7 @@ package struct TreeSizes {
     /// The sizes in bytes, by name. A page that is reached twice, in a damaged file, counts once.
     package private(set) var byteCounts: [String: Int64] = [:]
 
-    /// Walks the trees from their roots. Both files of the database are mapped into memory.
+    /// Walks the trees from their roots.
     ///
     /// Cost: each page is read once; a bit in memory for each page.
     ///

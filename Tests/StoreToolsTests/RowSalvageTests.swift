@@ -312,6 +312,33 @@ import Testing
         }
     }
 
+    @Test(arguments: ["", "-wal", "-journal"])
+    func `a store that a program writes while it is read is an error`(_ suffix: String) throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try makeStore(vacuum: 2)
+        let changes: [(URL) throws -> Void] = [
+            { try (Data(contentsOf: $0) + Data(count: 512)).write(to: $0) },
+            // A mapped file that is shortened would stop the process.
+            { place in
+                let file = try FileHandle(forWritingTo: place)
+                try file.truncate(atOffset: 1024)
+                try file.close()
+            },
+        ]
+        for change in changes {
+            let place = folder.appendingPathComponent("Used-\(UUID().uuidString).sqlite")
+            try FileManager.default.copyItem(at: url, to: place)
+            let file = URL(fileURLWithPath: place.path + suffix)
+            if !suffix.isEmpty { try Data(count: 2048).write(to: file) }
+            let error = #expect(throws: CocoaError.self) {
+                _ = try RowSalvage(of: place, model: model) { done, _ in
+                    if done == 1 { try change(file) }
+                }
+            }
+            #expect(error?.localizedDescription.contains("was written while it was read") == true)
+        }
+    }
+
     @Test func `files that are not databases are an error or empty, never a trap`() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         try makeStore(vacuum: 2)

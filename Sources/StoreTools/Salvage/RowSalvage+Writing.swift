@@ -167,10 +167,13 @@ extension RowSalvage {
     /// The deleted objects whose rows are still in the files, by table and key.
     ///
     /// - Parameter willRead: Called with the number of pages read and their total; throws to cancel.
-    package func deletedObjects(willRead: (Int, Int) throws -> Void) rethrows -> [DeletedObject] {
+    /// - Throws: `CocoaError` if a program has written the store meanwhile.
+    package func deletedObjects(willRead: (Int, Int) throws -> Void) throws -> [DeletedObject] {
         let names = Dictionary(
             schema.schema.entities.map { ($0.number, $0.entity.name) }, uniquingKeysWith: { first, _ in first })
-        return try rescue.deletedRows(of: schema.tables, willRead: willRead).map { row in
+        let rows = try rescue.deletedRows(of: schema.tables, willRead: willRead)
+        try rescue.requireUnchanged()
+        return rows.map { row in
             DeletedObject(
                 entity: row.entityNumber.flatMap { names[$0] } ?? "", columns: schema.columns[row.table] ?? [], row: row
             )
