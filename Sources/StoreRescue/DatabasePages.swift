@@ -1,7 +1,8 @@
 import AtomicFiles
 import Foundation
 
-/// The pages of a database file, with those of its write-ahead log, read without SQLite: for files that SQLite rejects.
+/// The pages of a database file, with those of its write-ahead log and of its rollback journal, read without SQLite: for files that
+/// SQLite rejects.
 ///
 /// The formats are those of sqlite.org/fileformat2.html. Nothing in the file is trusted; the page size is found from the
 /// pages themselves if the header is damaged.
@@ -21,7 +22,11 @@ struct DatabasePages {
     /// The positions of pages in the log, by page number.
     private let logged: [Int: Int]
     private let log: DatabaseFile
+    /// The positions in the journal of pages that an incomplete transaction has replaced in the file, by page number.
+    private let journaled: [Int: Int]
     private let journal: DatabaseFile
+    /// The number of pages of the file, without those that an incomplete transaction has added.
+    private let fileCount: Int
     /// The end of the last complete transaction in the log.
     private let committedEnd: Int
 
@@ -40,20 +45,32 @@ struct DatabasePages {
         let file = try DatabaseFile(url)
         // A log that exists and cannot be read is an error: without it the file may be an old state.
         let log = try DatabaseFile(ifExists: url.path + "-wal")
-        (self.file, self.log) = (file, log)
-        journal = try DatabaseFile(ifExists: url.path + "-journal")
-        let header = file.bytes(0..<100)
+        let journal = try DatabaseFile(ifExists: url.path + "-journal")
+        (self.file, self.log, self.journal) = (file, log, journal)
+        let rollback = RollbackJournal(journal)
+        let journaled = rollback?.positions ?? [:]
+        self.journaled = journaled
+        let header = journaled[1].map { journal.bytes($0..<$0 + 100) } ?? file.bytes(0..<100)
         let hasHeader = file.count >= 100 && header.starts(with: Self.magic)
         let declared = hasHeader ? Int(header[16]) << 8 | Int(header[17]) : 0
         let stated = declared == 1 ? 65536 : declared
         let isStated = Self.sizes.contains(stated)
-        size = isStated ? stated : Self.likelySize(of: file)
+        size = rollback?.pageSize ?? (isStated ? stated : Self.likelySize(of: file))
         guard file.count >= size else {
             throw CocoaError(
                 .fileReadCorruptFile,
                 userInfo: [
                     NSLocalizedDescriptionKey: "The file is shorter than a page of a database.", NSURLErrorKey: url,
                     NSFilePathErrorKey: url.path,
+                ])
+        }
+        if rollback?.pageCount == 0 {
+            throw CocoaError(
+                .fileReadCorruptFile,
+                userInfo: [
+                    NSLocalizedDescriptionKey:
+                        "The transaction that created the database was not completed: it has no contents.",
+                    NSURLErrorKey: url, NSFilePathErrorKey: url.path,
                 ])
         }
         // A larger value would leave too few bytes for a cell.
@@ -63,10 +80,17 @@ struct DatabasePages {
         let frames = WriteAheadLog(log, pageSize: size)
         logged = frames.positions
         committedEnd = frames.committedEnd
-        let fileCount = (file.count + size - 1) / size
-        count = max(frames.pageCount ?? 0, fileCount)
-        numbers = Array(1...fileCount) + frames.positions.keys.filter { $0 > fileCount }.sorted()
-        let first = logged[1].map { log.bytes($0..<$0 + size) } ?? file.bytes(0..<size)
+        let fileCount = min((file.count + size - 1) / size, rollback?.pageCount ?? .max)
+        self.fileCount = fileCount
+        count = max(frames.pageCount ?? 0, fileCount, journaled.keys.max() ?? 0)
+        let others = Set(frames.positions.keys).union(journaled.keys).filter { $0 > fileCount }
+        numbers = Array(1...fileCount) + others.sorted()
+        func content(_ number: Int) -> [UInt8] {
+            if let position = frames.positions[number] { return log.bytes(position..<position + size) }
+            if let position = journaled[number] { return journal.bytes(position..<position + size) }
+            return file.bytes((number - 1) * size..<number * size)
+        }
+        let first = content(1)
         let isUsable = first.starts(with: Self.magic)
         switch isUsable ? first[59] : 1 {
         case 2: encoding = .utf16LittleEndian
@@ -77,7 +101,7 @@ struct DatabasePages {
             hasPointerMap = first.number(at: 52) != 0
         } else {
             // Page 2 of such a file has entries of five bytes, the first of which is a type from 1 to 5.
-            let second = logged[2].map { log.bytes($0..<$0 + size) } ?? file.bytes(size..<2 * size)
+            let second = content(2)
             hasPointerMap = (0..<5).allSatisfy { (1...5).contains(second[5 * $0]) }
         }
     }
@@ -94,16 +118,21 @@ struct DatabasePages {
     func page(_ number: Int) -> [UInt8]? {
         guard number >= 1, number <= count else { return nil }
         if let position = logged[number] { return log.bytes(position..<position + size) }
-        let start = (number - 1) * size
-        return start < file.count ? file.bytes(start..<start + size) : nil
+        return filePage(number)
+    }
+
+    /// The content of a page without the log: that of the file before an incomplete transaction.
+    private func filePage(_ number: Int) -> [UInt8]? {
+        if let position = journaled[number] { return journal.bytes(position..<position + size) }
+        return number <= fileCount ? file.bytes((number - 1) * size..<number * size) : nil
     }
 
     // MARK: - Earlier contents
 
     /// The content that a page has in the file, if the log has a newer one.
     func replacedPage(_ number: Int) -> [UInt8]? {
-        guard logged[number] != nil, number >= 1, number * size <= file.count else { return nil }
-        return file.bytes((number - 1) * size..<number * size)
+        guard logged[number] != nil, number >= 1 else { return nil }
+        return filePage(number)
     }
 
     /// A content of a page in the log that is not its current one.
@@ -166,8 +195,11 @@ struct DatabasePages {
 
     /// Whether a page is one of the pointer map, or the page that locks are at, which has no content.
     func isAuxiliary(_ number: Int) -> Bool {
-        number == 1 << 30 / size + 1 || hasPointerMap && number >= 2 && (number - 2) % (usableSize / 5 + 1) == 0
+        number == Self.lockPage(size: size) || hasPointerMap && number >= 2 && (number - 2) % (usableSize / 5 + 1) == 0
     }
+
+    /// The page that locks are at.
+    static func lockPage(size: Int) -> Int { (1 << 30) / size + 1 }
 
     // MARK: - Page size
 

@@ -243,6 +243,41 @@ import Testing
     }
 
     @Test(arguments: [2, 0])
+    func `a transaction that was not completed is rolled back`(_ vacuum: Int) throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try makeStore(vacuum: vacuum)
+        let original = try rows(of: url)
+        let damaged = folder.appendingPathComponent("Damaged.sqlite")
+        let queue = try DatabaseQueue(path: url.path)
+        try queue.writeWithoutTransaction { database in
+            _ = try Row.fetchAll(database, sql: "PRAGMA journal_mode = DELETE")
+            // With so small a cache pages are written before the transaction ends, in several parts of the journal.
+            try database.execute(sql: "PRAGMA cache_size = 1; BEGIN; UPDATE ZNOTE SET ZTITLE = 'not committed'")
+            try database.execute(
+                sql: """
+                    INSERT INTO ZNOTE (Z_PK, Z_ENT, Z_OPT, ZTITLE) SELECT Z_PK + 1000, Z_ENT, 1, 'new' FROM ZNOTE;
+                    DELETE FROM ZTAG
+                    """)
+            for suffix in ["", "-journal"] {
+                try FileManager.default.copyItem(atPath: url.path + suffix, toPath: damaged.path + suffix)
+            }
+            try database.execute(sql: "ROLLBACK")
+        }
+        try queue.close()
+        let bytes = try Data(contentsOf: damaged)
+        #expect(bytes.range(of: Data("not committed".utf8)) != nil)
+        let (salvaged, report) = try salvage(bytes, number: 0)
+        #expect(salvaged == original)
+        #expect(report.isComplete)
+        // A journal whose header was overwritten is one of a transaction that was completed.
+        let journal = URL(fileURLWithPath: damaged.path + "-journal")
+        var ended = try Data(contentsOf: journal)
+        ended.replaceSubrange(0..<28, with: Data(count: 28))
+        try ended.write(to: journal)
+        #expect(try salvage(bytes, number: 0).rows != original)
+    }
+
+    @Test(arguments: [2, 0])
     func `no row is lost if the entry of its table in the schema is damaged`(_ vacuum: Int) throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         try makeStore(vacuum: vacuum)
