@@ -22,7 +22,11 @@ struct PageScan {
     mutating func walk(root: Int, accepts: (TablePage) -> Bool = { _ in true }) {
         var pending: [(page: Int, parent: Int, depth: Int)] = [(root, 0, 0)]
         while let (number, parent, depth) = pending.popLast() {
-            guard owners[number] == nil, damaged[number] == nil else { continue }
+            guard owners[number] == nil, damaged[number] == nil else {
+                // A page has one parent: the second one has a damaged pointer, in place of one to a page that it no longer names.
+                if parent > 0 { damaged[parent] = root }
+                continue
+            }
             // A pointer that is damaged refers to no page of this tree.
             if parent > 0, let entry = pages.parent(of: number), entry.kind != .node || entry.page != parent {
                 damaged[parent] = root
@@ -48,7 +52,7 @@ struct PageScan {
                 pending += page.children.reversed().map { ($0, number, depth + 1) }
             }
             owners[number] = root
-            if page.damagedCount > 0 { damaged[number] = root }
+            if page.damagedCount > 0 || !page.isAccountedFor { damaged[number] = root }
         }
     }
 
@@ -83,6 +87,9 @@ struct PageScan {
         pages.page(number).flatMap { TablePage($0, number: number, usableSize: pages.usableSize) }
     }
 
+    /// Notes that a page of a tree is damaged.
+    mutating func markDamaged(_ number: Int, root: Int) { damaged[number] = root }
+
     /// Notes that a page belongs to the record of a row.
     mutating func claim(_ number: Int) { overflow.insert(number) }
 
@@ -91,6 +98,8 @@ struct PageScan {
         let page: TablePage
         /// The root page of its tree, by the pointer map; nil if the map does not contain it.
         let root: Int?
+        /// The page that the pointer map calls a parent, although it is readable and does not name the page: it is damaged.
+        var parent: Int?
     }
 
     /// The leaves that belong to trees but were not reached, because a page above them is damaged or their root is not
@@ -106,6 +115,7 @@ struct PageScan {
             else { return nil }
             switch climb(from: number) {
             case .root(let root): return Orphan(page: page, root: root)
+            case .unnamed(let root, let parent): return Orphan(page: page, root: root, parent: parent)
             case .none: return nil
             case .unknown: return mayHaveOrphans ? Orphan(page: page, root: nil) : nil
             }
@@ -114,7 +124,9 @@ struct PageScan {
 
     private enum Ascent {
         case root(Int)
-        /// The page is not part of a tree, or an undamaged parent does not have it.
+        /// The root, and a readable page that is the parent by the pointer map and does not name the page.
+        case unnamed(root: Int, parent: Int)
+        /// The page is not part of a tree.
         case none
         case unknown
     }
@@ -131,7 +143,7 @@ struct PageScan {
             case .root: return .root(number)
             case .node:
                 if let root = damaged[entry.page] { return .root(root) }
-                if owners[entry.page] != nil { return .none }
+                if let root = owners[entry.page] { return .unnamed(root: root, parent: entry.page) }
                 number = entry.page
                 if number == 1 { return .root(1) }
             }

@@ -194,7 +194,9 @@ package struct StoreRescue {
         var unnamed: [Int: [TablePage]] = [:]
         for orphan in scan.orphans(knowsRoots: !known.hasDamagedEntries) {
             if let name = orphan.root.flatMap({ rootNames[$0] }) {
-                if wanted.contains(name) { adopt(orphan.page, by: name, known) }
+                guard wanted.contains(name) else { continue }
+                adopt(orphan.page, by: name, known)
+                if let parent = orphan.parent, let root = orphan.root { scan.markDamaged(parent, root: root) }
                 continue
             }
             let rows = orphan.page.cells.compactMap { SalvagedRow($0, of: orphan.page, in: pages) }

@@ -24,6 +24,9 @@ struct TablePage {
     private(set) var damagedCount = 0
     /// Whether a cell ends where the page ends, as in every page that SQLite has filled.
     private(set) var endsAtEnd = false
+    /// Whether each byte after the beginning of the cells belongs to a cell, a free block, or the fragments that the page counts, as in
+    /// every page that SQLite has written: otherwise it has cells that its header does not count. True if a cell is not valid.
+    private(set) var isAccountedFor = true
     /// The bytes between the positions of the cells and the first cell, which belong to no cell.
     private(set) var gap: Range<Int> = 0..<0
 
@@ -42,6 +45,7 @@ struct TablePage {
         guard header + 2 * count <= content, content <= usableSize else { return nil }
         gap = header + 2 * count..<content
         var last: Int64?
+        var used = 0
         for index in 0..<count {
             let offset = Self.integer(bytes, header + 2 * index, 2)
             guard offset >= header + 2 * count, offset < usableSize else {
@@ -55,6 +59,8 @@ struct TablePage {
                     last = cell.key
                     cells.append(cell)
                     let end = cell.local.upperBound + (cell.overflow == nil ? 0 : 4)
+                    // A cell has the four bytes that a free block needs.
+                    used += max(4, end - offset)
                     if end == usableSize || cell.local.upperBound - offset < 4 && offset + 4 == usableSize {
                         endsAtEnd = true
                     }
@@ -63,9 +69,15 @@ struct TablePage {
                 }
             } else {
                 children.append(offset + 4 <= usableSize ? Self.integer(bytes, offset, 4) : 0)
+                var end = offset + 4
+                _ = Varint.read(bytes, &end, end: usableSize)
+                used += end - offset
             }
         }
         if !isLeaf { children.append(Self.integer(bytes, start + 8, 4)) }
+        guard damagedCount == 0 else { return }
+        let free = freeBlocks.reduce(0) { $0 + $1.count }
+        isAccountedFor = used + free + Int(bytes[start + 7]) == usableSize - content
     }
 
     /// The chain of blocks between cells that SQLite has freed. Their positions ascend: a chain that does not ends there.

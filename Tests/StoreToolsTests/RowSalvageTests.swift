@@ -225,6 +225,56 @@ import Testing
         }
     }
 
+    /// An interior page above leaves: its number, the offsets of its cells in the file, and the leaves that they name.
+    private func interior(in bytes: Data) throws -> (page: Int, cells: [Int], leaves: [Int]) {
+        func number(_ offset: Int, _ count: Int) -> Int {
+            bytes[offset..<offset + count].reduce(0) { $0 << 8 | Int($1) }
+        }
+        let interior = try places().filter { $0.value.table == "ZNOTE" && $0.value.type == "internal" }.keys.sorted()
+        for page in interior {
+            let start = (page - 1) * 512
+            let cells = (0..<number(start + 3, 2)).map { start + number(start + 12 + 2 * $0, 2) }
+            let leaves = cells.map { number($0, 4) }
+            if cells.count > 3, !leaves.contains(where: interior.contains) { return (page, cells, leaves) }
+        }
+        throw CocoaError(.fileReadCorruptFile)
+    }
+
+    @Test(arguments: [2, 0])
+    func `no row is lost if a page names a leaf twice, or names too few`(_ vacuum: Int) throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try makeStore(vacuum: vacuum)
+        let original = try rows(of: url)
+        let intact = try Data(contentsOf: url)
+        let (page, cells, leaves) = try interior(in: intact)
+        // The third leaf is named in place of the second.
+        var twice = intact
+        twice.replaceSubrange(cells[1]..<cells[1] + 4, with: (0..<4).map { UInt8(leaves[2] >> (24 - 8 * $0) & 0xFF) })
+        // The last two cells are not counted.
+        var few = intact
+        few[(page - 1) * 512 + 4] -= 2
+        for bytes in [twice, few] {
+            let (salvaged, report) = try salvage(bytes, number: page)
+            #expect(salvaged == original)
+            #expect(report.damagedPages.map(\.page) == [page])
+            #expect(!report.isComplete)
+        }
+    }
+
+    @Test(arguments: [2, 0])
+    func `a leaf that counts too few rows is damaged`(_ vacuum: Int) throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try makeStore(vacuum: vacuum)
+        let original = try rows(of: url)
+        var bytes = try Data(contentsOf: url)
+        let leaf = try interior(in: bytes).leaves.first { bytes[($0 - 1) * 512 + 4] > 1 }
+        let page = try #require(leaf)
+        bytes[(page - 1) * 512 + 4] -= 1
+        let (salvaged, report) = try salvage(bytes, number: page)
+        #expect(salvaged["ZNOTE"]?.count == (original["ZNOTE"]?.count ?? 0) - 1)
+        #expect(report.damagedPages.map(\.page) == [page])
+    }
+
     @Test func `pages in the log are newer than those in the file`() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         try makeStore(vacuum: 2)
