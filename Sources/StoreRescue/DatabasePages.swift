@@ -29,6 +29,8 @@ struct DatabasePages {
     private let fileCount: Int
     /// The end of the last complete transaction in the log.
     private let committedEnd: Int
+    /// Whether the log has transactions after a part that is damaged.
+    let isLogDamaged: Bool
 
     /// Opens the files of a database. Pages are read when they are needed.
     ///
@@ -80,6 +82,7 @@ struct DatabasePages {
         let frames = WriteAheadLog(log, pageSize: size)
         logged = frames.positions
         committedEnd = frames.committedEnd
+        isLogDamaged = frames.isDamaged
         let fileCount = min((file.count + size - 1) / size, rollback?.pageCount ?? .max)
         self.fileCount = fileCount
         count = max(frames.pageCount ?? 0, fileCount, journaled.keys.max() ?? 0)
@@ -227,14 +230,20 @@ struct WriteAheadLog {
     private(set) var pageCount: Int?
     /// The position after the last transaction; 0 if there is none.
     private(set) var committedEnd = 0
+    /// Whether the header is not valid, or a transaction of this use of the log ends after a frame that is not valid. SQLite ignores
+    /// such transactions.
+    private(set) var isDamaged = false
 
-    /// Reads the frames up to the first one that is not valid: frames after it are of earlier use, or were not
-    /// completed.
+    /// Reads the frames up to the first one that is not valid: frames after it are of earlier use, were not completed, or can no longer
+    /// be verified.
     init(_ log: DatabaseFile, pageSize: Int) {
         guard log.count > 32 else { return }
         let header = log.bytes(0..<32)
         let magic = header.number(at: 0)
-        guard magic == 0x377f_0682 || magic == 0x377f_0683, header.number(at: 8) == pageSize else { return }
+        guard magic == 0x377f_0682 || magic == 0x377f_0683, header.number(at: 8) == pageSize else {
+            isDamaged = true
+            return
+        }
         let isBigEndian = magic & 1 == 1
         var sums: (UInt32, UInt32) = (0, 0)
         func add(_ bytes: ArraySlice<UInt8>) {
@@ -254,14 +263,25 @@ struct WriteAheadLog {
             Int(sums.0) == bytes.number(at: offset) && Int(sums.1) == bytes.number(at: offset + 4)
         }
         add(header[0..<24])
-        guard areSums(header, at: 24) else { return }
+        guard areSums(header, at: 24) else {
+            isDamaged = true
+            return
+        }
+        // The last frame may be one that was not written completely: those after it tell.
+        var isValid = true
         var pending: [Int: Int] = [:]
         for start in stride(from: 32, through: log.count - 24 - pageSize, by: 24 + pageSize) {
             let frame = log.bytes(start..<start + 24 + pageSize)
-            guard frame[8..<16] == header[16..<24] else { return }
+            let isOfThisUse = frame[8..<16] == header[16..<24]
+            guard isValid else {
+                isDamaged = isOfThisUse && frame.number(at: 4) > 0
+                if isDamaged { return }
+                continue
+            }
             add(frame[0..<8])
             add(frame[24...])
-            guard areSums(frame, at: 16) else { return }
+            isValid = isOfThisUse && areSums(frame, at: 16)
+            guard isValid else { continue }
             pending[frame.number(at: 0)] = start + 24
             let size = frame.number(at: 4)
             guard size > 0 else { continue }

@@ -67,6 +67,8 @@ package struct SalvageReport: Sendable {
     /// The tables and columns of the model that are not in the schema: `ZNOTE`, `ZNOTE.ZTITLE`. The columns of such a
     /// table are assumed to be those of the model, and the values of such a column are lost.
     package var missing: [String] = []
+    /// Whether the write-ahead log has transactions after a damaged part, which are lost.
+    package var isLogDamaged = false
     /// Whether anything of the schema, of the entities' numbers, and of the metadata was read. Otherwise those of the
     /// model are assumed.
     package var isSchemaKnown = false
@@ -76,7 +78,7 @@ package struct SalvageReport: Sendable {
     /// Whether nothing was lost.
     package var isComplete: Bool {
         damagedPages.isEmpty && damagedRowCount == 0 && ambiguousPages.isEmpty && lostValues.isEmpty
-            && doubtfulValues.isEmpty && refusedObjects.isEmpty && missing.isEmpty && isSchemaKnown && areNumbersKnown
-            && knowsMetadata
+            && doubtfulValues.isEmpty && refusedObjects.isEmpty && missing.isEmpty && !isLogDamaged && isSchemaKnown
+            && areNumbersKnown && knowsMetadata
     }
 }

@@ -43,6 +43,7 @@ package struct StoreRescue {
         var scan = PageScan(pages)
         entries = Self.entries(&scan)
         self.scan = scan
+        report.isLogDamaged = pages.isLogDamaged
     }
 
     /// Checks that no program has written the files since they were opened: what was read of them may be parts of several states.

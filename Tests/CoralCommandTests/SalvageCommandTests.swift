@@ -55,6 +55,15 @@
             #expect(try JSONSerialization.jsonObject(with: Data(json.output.utf8)) is [String: Any])
         }
 
+        @Test func `lost transactions of the log are an exit code and a sentence`() throws {
+            try execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            try Data(repeating: 0xFF, count: 5000).write(to: URL(fileURLWithPath: store.path + "-wal"))
+            let run = try CommandRun("salvage", store.path, "-o", store.file("Rescued.sqlite"))
+            #expect(run.status == 2, "\(run.errors)\(run.output)")
+            let sentence = "The write-ahead log is damaged. The transactions after its damaged part are lost."
+            #expect(run.output.hasPrefix("\(sentence)\n6 objects salvaged"), "\(run.output)")
+        }
+
         @Test func `the first page is not needed`() throws {
             let uuid = try CommandRun("info", store.path).output.split(separator: "\n")[1]
             try damage { _ in 1 }

@@ -292,6 +292,40 @@ import Testing
         try pool.close()
     }
 
+    @Test func `transactions after a damaged part of the log are reported as lost`() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try makeStore(vacuum: 2)
+        let queue = try DatabaseQueue(path: url.path)
+        let (file, log) = try queue.writeWithoutTransaction { database in
+            _ = try Row.fetchAll(database, sql: "PRAGMA journal_mode = WAL")
+            _ = try Row.fetchAll(database, sql: "PRAGMA wal_autocheckpoint = 0")
+            for number in 0..<3 {
+                try database.execute(sql: "UPDATE ZTAG SET ZNAME = 'name \(number)'")
+            }
+            return (try Data(contentsOf: url), try Data(contentsOf: URL(fileURLWithPath: url.path + "-wal")))
+        }
+        try queue.close()
+        let place = URL(fileURLWithPath: folder.appendingPathComponent("Damaged.sqlite").path + "-wal")
+        // The number of frames of 24 bytes and a page.
+        let frameCount = (log.count - 32) / 536
+        #expect(frameCount >= 3)
+        func salvaged(_ change: (inout Data) -> Void) throws -> SalvageReport {
+            var changed = log
+            change(&changed)
+            try changed.write(to: place)
+            return try salvage(file, number: 0).report
+        }
+        #expect(try salvaged { _ in }.isComplete)
+        // The header, the first page in the log, and a frame's number of the log's use.
+        for offset in [10, 24, 32 + 24 + 100, 32 + 8] {
+            let report = try salvaged { $0[offset] ^= 1 }
+            #expect(report.isLogDamaged && !report.isComplete, "byte \(offset)")
+        }
+        // A last frame that is not valid is one that was not written completely.
+        #expect(try salvaged { $0[$0.count - 1] ^= 1 }.isComplete)
+        #expect(try salvaged { $0.removeLast(100) }.isComplete)
+    }
+
     @Test(arguments: [2, 0])
     func `a transaction that was not completed is rolled back`(_ vacuum: Int) throws {
         defer { try? FileManager.default.removeItem(at: folder) }

@@ -97,6 +97,9 @@ final class DamagedStore: @unchecked Sendable {
                     name, count -> HTML in
                     "<tr><td>\(name)</td><td class=\"number\">\(Quantity.grouped(count))</td></tr>"
                 }
+                let log: HTML =
+                    salvage.report.isLogDamaged
+                    ? "<li>The write-ahead log is damaged. The transactions after its damaged part are lost.</li>" : ""
                 let pages = salvage.report.damagedPages.map { page -> HTML in
                     let table = page.table.map { " of \($0)" } ?? ""
                     let keys = page.keys.map { keys -> HTML in
@@ -110,7 +113,8 @@ final class DamagedStore: @unchecked Sendable {
 
                     """
                 return """
-                    \("<h3>What is lost</h3><ul>\(pages)</ul>\n", if: !pages.isEmpty)<h3>What can be read</h3>\
+                    \("<h3>What is lost</h3><ul>\(log)\(pages)</ul>\n", if: !pages.isEmpty || salvage.report.isLogDamaged)\
+                    <h3>What can be read</h3>\
                     \(rows.isEmpty ? "<p>No object.</p>" as HTML : table)
                     """
             } catch {

@@ -187,6 +187,8 @@ struct SalvageCommand: ParsableCommand {
         var refusedObjects: [String]
         /// The tables and columns of the model that are not in the schema.
         var missing: [String]
+        /// Whether transactions in the log are lost.
+        var isLogDamaged: Bool
         /// The problems of the salvaged rows, such as references to lost objects, that were repaired.
         var repaired: [Problem]
         var remaining: [Problem]
@@ -207,6 +209,7 @@ struct SalvageCommand: ParsableCommand {
             doubtfulValues = report.doubtfulValues
             refusedObjects = report.refusedObjects
             missing = report.missing
+            isLogDamaged = report.isLogDamaged
             func problem(_ problem: StoreProblem) -> Problem {
                 Problem(
                     entity: problem.entity, property: problem.property, count: problem.count, message: problem.message)
@@ -221,6 +224,9 @@ struct SalvageCommand: ParsableCommand {
 
         var text: String {
             var lines: [String] = []
+            if isLogDamaged {
+                lines.append("The write-ahead log is damaged. The transactions after its damaged part are lost.")
+            }
             for page in damagedPages {
                 let keys = page.firstKey.flatMap { first in
                     page.lastKey.map { " The lost rows have keys from \(first) to \($0)." }
