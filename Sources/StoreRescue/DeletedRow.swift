@@ -20,6 +20,8 @@ package struct DeletedRow {
         case deleted
         /// SQLite has overwritten the key: the row was deleted, or is an earlier state of an object that still exists.
         case deletedOrChanged = "deleted or changed"
+        /// The key was found, and the row with it may have been on a damaged page of the table.
+        case deletedOrLost = "deleted or lost"
     }
 
     package let table: String
@@ -31,8 +33,13 @@ package struct DeletedRow {
     package let row: SalvagedRow
     package let page: Int
     package let place: Place
+    /// Whether a row with the key may have been on a damaged page.
+    let mayBeLost: Bool
 
-    package var certainty: Certainty { key == nil ? .deletedOrChanged : .deleted }
+    package var certainty: Certainty {
+        if key == nil { return .deletedOrChanged }
+        return mayBeLost ? .deletedOrLost : .deleted
+    }
 }
 
 /// What could be read of a damaged store, and what was lost.

@@ -8,6 +8,7 @@ extension StoreRescue {
     ///
     /// Only rows of entities' tables that fit the types of their columns, and only if they fit no other table. A row with a key that
     /// the table has, and a copy of one that it has, is not deleted. Of several states of an object the latest is returned.
+    /// A row that the table may have had on a damaged page is returned as one that may be lost.
     ///
     /// Cost: each page of the tables is read, each free page, and the whole log.
     ///
@@ -39,6 +40,16 @@ extension StoreRescue {
             collection.add(allOf: frame.bytes, frame.page, table: owners[frame.page], .logFrame(frame.frame))
         }
         return collection.rows
+    }
+
+    /// Whether a row of a table may have been on a damaged page, or was read and is not valid: it need not have been deleted.
+    fileprivate func mayBeLost(_ key: Int64, of table: String) -> Bool {
+        if tables[table]?.hasDamagedRows == true { return true }
+        return report.damagedPages.contains { page in
+            guard page.table == nil || page.table == table else { return false }
+            // A page whose keys are not known may have had any.
+            return page.keys?.contains(key) ?? true
+        }
     }
 }
 
@@ -113,7 +124,7 @@ private struct DeletedRowCollection {
             let key = item.hasKey ? item.row.key : nil
             let row = DeletedRow(
                 table: table, entityNumber: item.form.entityNumber(of: item.row), key: key, row: item.row, page: page,
-                place: place)
+                place: place, mayBeLost: key.map { rescue.mayBeLost($0, of: table) } ?? false)
             guard let key else {
                 if contents[table, default: []].insert(RowContent(item.row)).inserted { found.append(row) }
                 continue

@@ -15,6 +15,8 @@ package struct StoreRescue {
         /// The cells and rows that are not valid.
         fileprivate var damagedRowCount = 0
         fileprivate var adoptedPages: [Int] = []
+        /// Whether rows were found that are not valid.
+        var hasDamagedRows: Bool { damagedRowCount > 0 }
     }
 
     /// An entry of `sqlite_master` for a table.

@@ -156,6 +156,44 @@
             #expect(run.output.contains("Note: 10 deleted ("), "\(run.output)")
         }
 
+        @Test func `a row of a damaged page may be lost, and is not called deleted`() throws {
+            let queue = try DatabaseQueue(path: store.path)
+            let place = try queue.writeWithoutTransaction { database in
+                _ = try Row.fetchAll(database, sql: "PRAGMA secure_delete = 0")
+                _ = try Row.fetchAll(database, sql: "PRAGMA journal_mode = DELETE")
+                // Free pages have copies of all rows.
+                let statement = try String.fetchOne(
+                    database, sql: "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = 'ZNOTE'")
+                try database.execute(
+                    sql: (statement ?? "").replacingOccurrences(of: "TABLE ZNOTE", with: "TABLE GONE"))
+                try database.execute(sql: "INSERT INTO GONE SELECT * FROM ZNOTE")
+                try database.execute(sql: "DROP TABLE GONE; DELETE FROM ZNOTE WHERE Z_PK = 400")
+                let page = try Int.fetchOne(
+                    database,
+                    sql: "SELECT pageno FROM dbstat WHERE name = 'ZNOTE' AND pagetype = 'leaf' ORDER BY path LIMIT 1")
+                return (page: page ?? 0, size: try Int.fetchOne(database, sql: "PRAGMA page_size") ?? 0)
+            }
+            try queue.close()
+            try #require(place.page > 1)
+            let file = try FileHandle(forUpdating: store.url)
+            try file.seek(toOffset: UInt64((place.page - 1) * place.size))
+            try file.write(contentsOf: Data(repeating: 0xFF, count: place.size))
+            try file.close()
+            let run = try CommandRun("salvage", store.path, "--deleted", "-o", output)
+            #expect(run.status == 2, "\(run.errors)\(run.output)")
+            #expect(run.output.hasPrefix("Page \(place.page) of ZNOTE is damaged."), "\(run.output)")
+            #expect(run.output.contains("Note: 1 deleted, "), "\(run.output)")
+            #expect(run.output.contains(" deleted or lost") && run.output.contains("need not have been deleted"))
+            let rows = try DatabaseQueue(path: output).read {
+                try Row.fetchAll($0, sql: "SELECT Z_PK, deleted_certainty FROM Note WHERE Z_PK > 0")
+            }
+            let certainties: [Int64: String] = Dictionary(uniqueKeysWithValues: rows.map { ($0[0], $0[1]) })
+            #expect(certainties.count > 10)
+            #expect(certainties[1] == "deleted or lost")
+            #expect(certainties[400] == "deleted")
+            #expect(certainties.allSatisfy { $0.key == 400 || $0.value == "deleted or lost" })
+        }
+
         @Test func `random bytes in free pages and blocks give no rows`() throws {
             var generator = SeededNumbers(seed: 7)
             let bytes = Data((0..<400_000).map { _ in UInt8.random(in: 0...255, using: &generator) })

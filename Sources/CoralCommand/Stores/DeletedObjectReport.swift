@@ -11,6 +11,8 @@
             var deletedCount = 0
             /// The rows without a key, which may be earlier states of objects that exist.
             var deletedOrChangedCount = 0
+            /// The objects whose keys were found, and which may have been on a damaged page of the store.
+            var deletedOrLostCount = 0
             /// The objects with a value that was overwritten.
             var incompleteCount = 0
             /// The number of rows by the place in which they were found.
@@ -20,15 +22,18 @@
         private(set) var entities: [Entity] = []
         /// The database that has the rows; nil if none was written.
         let database: String?
+        /// The damage of the store, in sentences.
+        let damage: [String]
 
-        init(_ objects: [RowSalvage.DeletedObject], database: String?) {
-            self.database = database
+        init(_ objects: [RowSalvage.DeletedObject], database: String?, damage: [String]) {
+            (self.database, self.damage) = (database, damage)
             for (name, objects) in Dictionary(grouping: objects, by: \.entity).sorted(by: { $0.key < $1.key }) {
                 var entity = Entity(entity: name)
                 for object in objects {
                     switch object.row.certainty {
                     case .deleted: entity.deletedCount += 1
                     case .deletedOrChanged: entity.deletedOrChangedCount += 1
+                    case .deletedOrLost: entity.deletedOrLostCount += 1
                     }
                     if !object.row.row.lost.isEmpty { entity.incompleteCount += 1 }
                     entity.places[object.row.place.noun, default: 0] += 1
@@ -37,7 +42,9 @@
             }
         }
 
-        var text: String {
+        var text: String { damage.map { $0 + "\n" }.joined() + objects }
+
+        private var objects: String {
             guard !entities.isEmpty else {
                 return "No deleted object can be read"
                     + (database.map { ". \($0) has no tables.\n" }
@@ -49,6 +56,9 @@
                 if entity.deletedOrChangedCount > 0 {
                     parts.append("\(Quantity.grouped(entity.deletedOrChangedCount)) deleted or changed")
                 }
+                if entity.deletedOrLostCount > 0 {
+                    parts.append("\(Quantity.grouped(entity.deletedOrLostCount)) deleted or lost")
+                }
                 if entity.incompleteCount > 0 {
                     parts.append("\(Quantity.grouped(entity.incompleteCount)) of them with lost values")
                 }
@@ -57,10 +67,13 @@
                 }
                 return "\(entity.entity): \(parts.joined(separator: ", ")) (\(places.joined(separator: ", ")))\n"
             }
-            let note =
+            var note =
                 entities.contains { $0.deletedOrChangedCount > 0 }
                 ? "Deleted or changed: the key is overwritten, and the row may be an earlier state of an object that exists.\n"
                 : ""
+            if entities.contains(where: { $0.deletedOrLostCount > 0 }) {
+                note += "Deleted or lost: the object may have been on a damaged page, and need not have been deleted.\n"
+            }
             let end = database.map { "Written to \($0).\n" } ?? "With --output they are written to a database.\n"
             return lines.joined() + note + end
         }

@@ -26,7 +26,8 @@ struct SalvageCommand: ParsableCommand {
             SQLite does not use any more: free blocks and unused bytes in pages, free pages, and earlier contents of pages in \
             the file and its log. The report has their number. --output writes a database of its own with a table for each \
             entity. Its first columns state how sure it is that the object was deleted, where its row was found, and which \
-            values are lost. A row is shown only if its values fit one entity. A store with secure_delete, or one that was \
+            values are lost. A row is shown only if its values fit one entity. If the store is damaged, an object may be lost and not \
+            deleted: its row is called "deleted or lost", and the exit code is 2. A store with secure_delete, or one that was \
             compacted, has none.
 
             EXAMPLES:
@@ -130,8 +131,10 @@ struct SalvageCommand: ParsableCommand {
             }
             let wanted = objects.filter { model.entitiesByName[$0.entity].map(isWanted) == true }
             if let output { try DeletedObjectDatabase(at: output, isReplaced: occupant == .file).write(wanted) }
-            let report = DeletedObjectReport(wanted, database: output)
+            let damage = Report(store: store, salvage.report, repaired: [], remaining: []).damage
+            let report = DeletedObjectReport(wanted, database: output, damage: damage)
             try json ? JSONOutput.report(report) : StandardOutput.report(report.text)
+            if !salvage.report.isComplete { throw CommandStatus.findings.exitCode }
         }
 
         /// Writes the new store, and removes references to lost objects.
@@ -222,7 +225,8 @@ struct SalvageCommand: ParsableCommand {
                 + (report.knowsMetadata ? [] : ["the metadata and the UUID"])
         }
 
-        var text: String {
+        /// What is damaged and lost, in sentences.
+        var damage: [String] {
             var lines: [String] = []
             if isLogDamaged {
                 lines.append("The write-ahead log is damaged. The transactions after its damaged part are lost.")
@@ -261,6 +265,11 @@ struct SalvageCommand: ParsableCommand {
             if !assumed.isEmpty {
                 lines.append("Not readable: \(assumed.joined(separator: ", ")). Those of the model were used.")
             }
+            return lines
+        }
+
+        var text: String {
+            var lines = damage
             lines += repaired.map { "Repaired: \(Self.sentence($0))" }
             lines += remaining.map { "Remaining: \(Self.sentence($0))" }
             let counts = objectCounts.sorted { $0.key < $1.key }.map { "\(Quantity.grouped($0.value)) \($0.key)" }
