@@ -90,8 +90,8 @@ struct PageScan {
     /// Notes that a page of a tree is damaged.
     mutating func markDamaged(_ number: Int, root: Int) { damaged[number] = root }
 
-    /// Notes that a page belongs to the record of a row.
-    mutating func claim(_ number: Int) { overflow.insert(number) }
+    /// Notes that a page belongs to the record of a row. False if it already belongs to one.
+    mutating func claim(_ number: Int) -> Bool { overflow.insert(number).inserted }
 
     /// A leaf that no walk has reached.
     struct Orphan {

@@ -14,10 +14,13 @@ package struct SalvagedRow {
 
     /// Reads the record of a cell.
     ///
-    /// - Parameter claim: Called with each overflow page of the record.
+    /// - Parameters:
+    ///   - limit: The number of bytes after which no overflow page is read: the values in the rest count as lost.
+    ///   - claim: Called with each overflow page of the record. False if the page belongs to another one: the rest is lost.
     /// - Returns: Nil if the record is not valid.
     init?(
-        _ cell: TablePage.Cell, of page: TablePage, in pages: DatabasePages, claim: (Int) -> Void = { _ in }
+        _ cell: TablePage.Cell, of page: TablePage, in pages: DatabasePages, limit: Int = .max,
+        claim: (Int) -> Bool = { _ in true }
     ) {
         var payload = Array(page.bytes[cell.local])
         var blank: [Range<Int>] = []
@@ -25,7 +28,7 @@ package struct SalvagedRow {
         if var next = cell.overflow {
             var previous = page.number
             var seen: Set<Int> = []
-            while payload.count < cell.payloadSize {
+            while payload.count < min(cell.payloadSize, limit) {
                 guard seen.insert(next).inserted, let bytes = pages.page(next), !pages.isAuxiliary(next),
                     Self.isOverflow(next, after: previous, isFirst: previous == page.number, in: pages)
                 else { break }
@@ -33,7 +36,7 @@ package struct SalvagedRow {
                 let following = bytes[0..<4].reduce(0) { $0 << 8 | Int($1) }
                 // Only the last page has no next one. Other values mean that the page is damaged.
                 guard (following == 0) == (rest <= pages.usableSize - 4) else { break }
-                claim(next)
+                guard claim(next) else { break }
                 let part = bytes[4..<4 + min(rest, pages.usableSize - 4)]
                 if part.allSatisfy({ $0 == 0 }) { blank.append(payload.count..<payload.count + part.count) }
                 payload += part
@@ -41,6 +44,12 @@ package struct SalvagedRow {
             }
         }
         self.init(key: cell.key, payload, byteCount: cell.payloadSize, blank: blank, encoding: pages.encoding)
+    }
+
+    /// The beginning of the record of a cell, which is enough to know the table that it can belong to: the numbers of its columns, and
+    /// the first values. Cost: does not grow with the record, so that many records may share their rest.
+    static func beginning(_ cell: TablePage.Cell, of page: TablePage, in pages: DatabasePages) -> SalvagedRow? {
+        SalvagedRow(cell, of: page, in: pages, limit: 65536)
     }
 
     /// Reads a record.

@@ -64,21 +64,26 @@ package struct StoreRescue {
 
     /// The entries of `sqlite_master` for tables. Those on leaves that page 1 no longer leads to are found, too.
     private static func entries(_ scan: inout PageScan) -> [Entry] {
-        func rows(of page: TablePage, _ pages: DatabasePages) -> [SalvagedRow]? {
-            let rows = page.cells.compactMap { SalvagedRow($0, of: page, in: pages) }
-            let isSchema = rows.allSatisfy { row in
+        let pages = scan.pages
+        func isSchema(_ page: TablePage) -> Bool {
+            page.cells.allSatisfy { cell in
+                guard let row = SalvagedRow.beginning(cell, of: page, in: pages) else { return true }
                 guard row.values.count == 5, case .text(let type) = row.values[0] else { return false }
                 return ["table", "index", "trigger", "view"].contains(type)
             }
-            return isSchema ? rows : nil
         }
-        let pages = scan.pages
-        scan.walk(root: 1) { page in rows(of: page, pages) != nil }
+        scan.walk(root: 1, accepts: isSchema)
         var leaves = (scan.leaves[1] ?? []).compactMap(scan.page)
         if scan.damaged.values.contains(1) {
             leaves += scan.orphans().filter { $0.root == nil || $0.root == 1 }.map(\.page)
         }
-        return leaves.flatMap { rows(of: $0, pages) ?? [] }.compactMap { row in
+        var claimed: Set<Int> = []
+        let rows = leaves.filter(isSchema).flatMap { page in
+            page.cells.compactMap { cell in
+                SalvagedRow(cell, of: page, in: pages) { claimed.insert($0).inserted }
+            }
+        }
+        return rows.compactMap { row in
             guard case .text("table") = row.values[0], case .text(let name) = row.values[1],
                 case .integer(let root) = row.values[3], case .text(let statement) = row.values[4],
                 root > 1, root <= pages.count
@@ -102,10 +107,12 @@ package struct StoreRescue {
             leaves = (scan.leaves[root] ?? []).compactMap(scan.page)
         }
         if leaves.isEmpty { leaves = scan.orphans(knowsRoots: false).map(\.page) }
+        var claimed: Set<Int> = []
         for page in leaves {
             for cell in page.cells {
-                guard let row = SalvagedRow(cell, of: page, in: pages), row.lost.isEmpty,
-                    row.values.count == columnCount
+                guard SalvagedRow.beginning(cell, of: page, in: pages)?.values.count == columnCount,
+                    let row = SalvagedRow(cell, of: page, in: pages, claim: { claimed.insert($0).inserted }),
+                    row.lost.isEmpty
                 else { continue }
                 if let result = try read(row) { return result }
             }
@@ -126,9 +133,15 @@ package struct StoreRescue {
     private static func rows(of root: Int?, _ scan: PageScan, columnCount: Int) -> [SalvagedRow] {
         let leaves = root.map { (scan.leaves[$0] ?? []).compactMap(scan.page) } ?? []
         let isLost = leaves.isEmpty
+        var claimed: Set<Int> = []
         return (isLost ? scan.orphans(knowsRoots: false).map(\.page) : leaves).flatMap { page -> [SalvagedRow] in
-            let rows = page.cells.compactMap { SalvagedRow($0, of: page, in: scan.pages) }
-                .filter { $0.values.count == columnCount && $0.lost.isEmpty }
+            let rows = page.cells.compactMap { cell -> SalvagedRow? in
+                guard SalvagedRow.beginning(cell, of: page, in: scan.pages)?.values.count == columnCount,
+                    let row = SalvagedRow(cell, of: page, in: scan.pages, claim: { claimed.insert($0).inserted }),
+                    row.lost.isEmpty
+                else { return nil }
+                return row
+            }
             return isLost && rows.count < page.cells.count ? [] : rows
         }
     }
@@ -149,7 +162,7 @@ package struct StoreRescue {
                 // An empty leaf fits every table.
                 page.cells.isEmpty
                     || page.cells.contains { cell in
-                        SalvagedRow(cell, of: page, in: pages).map(fits) ?? false
+                        SalvagedRow.beginning(cell, of: page, in: pages).map(fits) ?? false
                     }
             }
             for page in (scan.leaves[root] ?? []).compactMap(scan.page) { add(page, to: name, fits) }
@@ -176,12 +189,14 @@ package struct StoreRescue {
         var table = tables.removeValue(forKey: name) ?? Table()
         table.damagedRowCount += page.damagedCount
         for cell in page.cells {
-            var claimed: [Int] = []
-            guard let row = SalvagedRow(cell, of: page, in: pages, claim: { claimed.append($0) }), fits(row) else {
+            // Only a row of the table takes pages. Of rows that refer to the same pages the first one has them.
+            guard let beginning = SalvagedRow.beginning(cell, of: page, in: pages), fits(beginning),
+                let row = cell.overflow == nil
+                    ? beginning : SalvagedRow(cell, of: page, in: pages, claim: { scan.claim($0) })
+            else {
                 table.damagedRowCount += 1
                 continue
             }
-            for number in claimed { scan.claim(number) }
             // A row that was reached from the root is newer than one that was found without it.
             if table.rows[cell.key] == nil { table.rows[cell.key] = row }
         }
@@ -202,7 +217,7 @@ package struct StoreRescue {
                 if let parent = orphan.parent, let root = orphan.root { scan.markDamaged(parent, root: root) }
                 continue
             }
-            let rows = orphan.page.cells.compactMap { SalvagedRow($0, of: orphan.page, in: pages) }
+            let rows = orphan.page.cells.compactMap { SalvagedRow.beginning($0, of: orphan.page, in: pages) }
             if !rows.isEmpty, let table = checks.first(where: { rows.allSatisfy($0.fits) }) {
                 adopt(orphan.page, by: table.name, known)
             } else {
@@ -221,7 +236,9 @@ package struct StoreRescue {
     private mutating func adoptPairs(
         _ leaves: [TablePage], _ known: RescuedTables, _ damagedRoots: Set<Int>
     ) {
-        let rows = leaves.flatMap { page in page.cells.compactMap { SalvagedRow($0, of: page, in: pages) } }
+        let rows = leaves.flatMap { page in
+            page.cells.compactMap { SalvagedRow.beginning($0, of: page, in: pages) }
+        }
         let candidates = known.joinTables.filter { join in
             // A table that was read completely misses no page.
             guard known.lost.contains(join.name) || known.roots[join.name].map(damagedRoots.contains) == true

@@ -275,6 +275,32 @@ import Testing
         #expect(report.damagedPages.map(\.page) == [page])
     }
 
+    @Test func `of rows that share the pages of their values, only the first one has them`() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try makeStore(vacuum: 0)
+        let original = try rows(of: url)
+        var bytes = try Data(contentsOf: url)
+        let pages = try DatabasePages(url: url)
+        var long: [(page: Int, cell: TablePage.Cell)] = []
+        for (number, place) in try places() where place.table == "ZNOTE" && place.type == "leaf" {
+            let page = TablePage(pages.page(number) ?? [], number: number, usableSize: 512)
+            for cell in page?.cells ?? [] where cell.payloadSize > 2000 { long.append((number, cell)) }
+        }
+        long.sort { $0.cell.key < $1.cell.key }
+        // Two records of the same length: the second one continues where the first one does.
+        let groups = Dictionary(grouping: long) { $0.cell.payloadSize }
+        let pair = try #require(groups.values.first { $0.count > 1 })
+        let (first, second) = (pair[0], pair[1])
+        let pointer = (second.page - 1) * 512 + second.cell.local.upperBound
+        let overflow = try #require(first.cell.overflow)
+        bytes.replaceSubrange(pointer..<pointer + 4, with: (0..<4).map { UInt8(overflow >> (24 - 8 * $0) & 0xFF) })
+        let (salvaged, report) = try salvage(bytes, number: 0)
+        #expect(salvaged["ZNOTE"]?.count == original["ZNOTE"]?.count)
+        #expect(!report.lostValues.isEmpty)
+        #expect(report.lostValues.allSatisfy { $0.contains("/p\(second.cell.key).") }, "\(report.lostValues)")
+        #expect(!report.isComplete)
+    }
+
     @Test func `pages in the log are newer than those in the file`() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         try makeStore(vacuum: 2)
