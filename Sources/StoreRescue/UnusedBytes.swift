@@ -11,6 +11,14 @@ struct UnusedBytes {
     let encoding: String.Encoding
     /// The forms of the tables to which the bytes can have belonged.
     let forms: [RowForm]
+    /// The greatest number of columns of a form. A record with more is read no further, so that the cost of a position does not grow
+    /// with the page.
+    private let columnCount: Int
+
+    init(bytes: [UInt8], usableSize: Int, encoding: String.Encoding, forms: [RowForm]) {
+        (self.bytes, self.usableSize, self.encoding, self.forms) = (bytes, usableSize, encoding, forms)
+        columnCount = forms.map(\.table.columns.count).max() ?? 0
+    }
 
     /// A row that was found, with the form that it has.
     struct Found {
@@ -55,11 +63,29 @@ struct UnusedBytes {
         guard position < limit, let cell = TablePage.cell(bytes, position, usableSize) else { return nil }
         let end = cell.local.upperBound + (cell.overflow == nil ? 0 : 4)
         // Pages with the rest of a record may be used by others since: its values there are lost.
-        guard end <= limit,
+        guard end <= limit, canBeRecord(cell.local, byteCount: cell.payloadSize),
             let row = SalvagedRow(
                 key: cell.key, Array(bytes[cell.local]), byteCount: cell.payloadSize, encoding: encoding)
         else { return nil }
         return only(forms.filter { $0.fits(row, hasKey: true) }, row, hasKey: true, end: end)
+    }
+
+    /// Whether the header of a record has at most as many columns as a form, the first of which is the key, and states its length. The
+    /// values are not read.
+    private func canBeRecord(_ local: Range<Int>, byteCount: Int) -> Bool {
+        var position = local.lowerBound
+        guard let size = Varint.read(bytes, &position, end: local.upperBound), size >= 1, size <= Int64(local.count)
+        else { return false }
+        let end = local.lowerBound + Int(size)
+        var (count, length) = (0, Int(size))
+        while position < end {
+            guard count < columnCount, let type = Varint.read(bytes, &position, end: end), type >= 0, type < 1 << 33,
+                count > 0 || type == 0
+            else { return false }
+            length += SalvagedRow.byteCount(of: type)
+            count += 1
+        }
+        return length == byteCount
     }
 
     /// A cell that began a free block before that became part of this range: the size of the block is in its first bytes.
@@ -122,7 +148,9 @@ struct UnusedBytes {
     /// The length of a record's header, by the types in it.
     private func headerLength(from start: Int, limit: Int, count: Int, before: Int) -> Int? {
         var position = start
-        for _ in 0..<count { guard Varint.read(bytes, &position, end: limit) != nil else { return nil } }
+        for _ in 0..<count {
+            guard position - start < 128, Varint.read(bytes, &position, end: limit) != nil else { return nil }
+        }
         let length = 1 + before + position - start
         return length < 128 ? length : nil
     }
@@ -139,8 +167,13 @@ struct UnusedBytes {
         // The key is not in the record: its type is 0.
         guard offset < headerEnd, beginning.count == 2 || bytes[offset] == 0 else { return }
         var length = Int(size)
+        // The first type may be the one that is not on the page.
+        var count = beginning.count == 2 ? 1 : 0
         while offset < headerEnd {
-            guard let type = Varint.read(bytes, &offset, end: headerEnd), type >= 0, type < 1 << 24 else { return }
+            count += 1
+            guard count <= columnCount, let type = Varint.read(bytes, &offset, end: headerEnd), type >= 0,
+                type < 1 << 24
+            else { return }
             length += SalvagedRow.byteCount(of: type)
         }
         // The bytes of the length are followed by at least one of the key.
