@@ -47,7 +47,7 @@ package struct SalvagedRow {
     }
 
     /// The beginning of the record of a cell, which is enough to know the table that it can belong to: the numbers of its columns, and
-    /// the first values. Cost: does not grow with the record, so that many records may share their rest.
+    /// the first values. Its cost does not grow with the record, of which many may share the rest.
     static func beginning(_ cell: TablePage.Cell, of page: TablePage, in pages: DatabasePages) -> SalvagedRow? {
         SalvagedRow(cell, of: page, in: pages, limit: 65536)
     }

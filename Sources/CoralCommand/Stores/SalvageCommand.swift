@@ -15,6 +15,7 @@ struct SalvageCommand: ParsableCommand {
         discussion: """
             The pages of the file and of its write-ahead log are read one by one, without SQLite: rows on undamaged \
             pages are found even if the interior pages of their table, the schema, or the header of the file are damaged. \
+            A transaction that was not completed is rolled back, if its journal is beside the file. \
             The new store has the objects with their primary keys, and the UUID of the old one. References to objects \
             that are lost are removed. The history is not salvaged. The store itself is only read.
 

@@ -167,7 +167,7 @@ extension RowSalvage {
     /// The deleted objects whose rows are still in the files, by table and key.
     ///
     /// - Parameter willRead: Called with the number of pages read and their total; throws to cancel.
-    /// - Throws: `CocoaError` if a program has written the store meanwhile.
+    /// - Throws: `CocoaError` if a program has written the store since it was opened.
     package func deletedObjects(willRead: (Int, Int) throws -> Void) throws -> [DeletedObject] {
         let names = Dictionary(
             schema.schema.entities.map { ($0.number, $0.entity.name) }, uniquingKeysWith: { first, _ in first })

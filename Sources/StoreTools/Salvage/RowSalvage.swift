@@ -51,7 +51,7 @@ package struct RowSalvage {
     ///   - url: The location of the store, which is not changed.
     ///   - model: The model of the store.
     ///   - willRead: Called for each table with the number of tables read and their total; throws to cancel.
-    /// - Throws: `CocoaError` if the file cannot be read at all, or if a program has written it meanwhile.
+    /// - Throws: `CocoaError` if the file cannot be read at all, or if a program writes the store while it is read.
     package init(of url: URL, model: NSManagedObjectModel, willRead: (Int, Int) throws -> Void) throws {
         self.url = url.withoutLinks
         self.model = model
