@@ -16,14 +16,15 @@ struct PageScan {
     /// No tree of SQLite is higher: a page has at least two children.
     private static let maximumDepth = 40
 
-    /// Walks a tree. A page that several pages refer to is visited once.
+    /// Walks a tree. A page to which two pages point is visited once, and the second of them is marked as damaged.
     ///
     /// - Parameter accepts: Whether a leaf can belong to the tree: a damaged page may refer to leaves of other trees.
     mutating func walk(root: Int, accepts: (TablePage) -> Bool = { _ in true }) {
         var pending: [(page: Int, parent: Int, depth: Int)] = [(root, 0, 0)]
         while let (number, parent, depth) = pending.popLast() {
             guard owners[number] == nil, damaged[number] == nil else {
-                // A page has one parent: the second one has a damaged pointer, in place of one to a page that it no longer names.
+                // In a B-tree a page has one parent. The child pointer of the second parent is wrong, so the child to which it should
+                // point is missing.
                 if parent > 0 { damaged[parent] = root }
                 continue
             }
@@ -98,7 +99,7 @@ struct PageScan {
         let page: TablePage
         /// The root page of its tree, by the pointer map; nil if the map does not contain it.
         let root: Int?
-        /// The page that the pointer map calls a parent, although it is readable and does not name the page: it is damaged.
+        /// The parent by the pointer map, if it can be read and has no child pointer to the page: then the parent is damaged.
         var parent: Int?
     }
 
@@ -124,7 +125,7 @@ struct PageScan {
 
     private enum Ascent {
         case root(Int)
-        /// The root, and a readable page that is the parent by the pointer map and does not name the page.
+        /// The root, and the parent by the pointer map, which can be read and has no child pointer to the page.
         case unnamed(root: Int, parent: Int)
         /// The page is not part of a tree.
         case none

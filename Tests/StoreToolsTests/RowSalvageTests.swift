@@ -225,7 +225,7 @@ import Testing
         }
     }
 
-    /// An interior page above leaves: its number, the offsets of its cells in the file, and the leaves that they name.
+    /// An interior page whose children are leaves: its number, the offsets of its cells in the file, and their child pointers.
     private func interior(in bytes: Data) throws -> (page: Int, cells: [Int], leaves: [Int]) {
         func number(_ offset: Int, _ count: Int) -> Int {
             bytes[offset..<offset + count].reduce(0) { $0 << 8 | Int($1) }
@@ -241,16 +241,16 @@ import Testing
     }
 
     @Test(arguments: [2, 0])
-    func `no row is lost if a page names a leaf twice, or names too few`(_ vacuum: Int) throws {
+    func `no row is lost if an interior page points to a leaf twice, or counts too few cells`(_ vacuum: Int) throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         try makeStore(vacuum: vacuum)
         let original = try rows(of: url)
         let intact = try Data(contentsOf: url)
         let (page, cells, leaves) = try interior(in: intact)
-        // The third leaf is named in place of the second.
+        // The second child pointer is overwritten with the third, so that nothing points to the second leaf.
         var twice = intact
         twice.replaceSubrange(cells[1]..<cells[1] + 4, with: (0..<4).map { UInt8(leaves[2] >> (24 - 8 * $0) & 0xFF) })
-        // The last two cells are not counted.
+        // The cell count of the page header is two too small.
         var few = intact
         few[(page - 1) * 512 + 4] -= 2
         for bytes in [twice, few] {
