@@ -46,6 +46,7 @@ public final class DeduplicationPlan {
     public func apply() throws {
         guard !isApplied else { throw ImportError(.misuse, "The plan has already been applied.") }
         try requireUnchanged()
+        let references = try referencesWithoutInverse()
         isApplied = true
         for group in groups {
             for duplicate in group.duplicates {
@@ -53,7 +54,7 @@ public final class DeduplicationPlan {
                 moveRelationships(of: duplicate, to: group.survivor)
             }
         }
-        try replaceReferencesWithoutInverse()
+        replace(references)
         // Duplicates are deleted after all references are replaced, so that delete rules have no effect.
         context.processPendingChanges()
         for group in groups {
@@ -120,10 +121,37 @@ public final class DeduplicationPlan {
         }
     }
 
-    /// Replaces references to duplicates in relationships without an inverse. Cost: one fetch for each such relationship and ten
-    /// thousand duplicates.
-    private func replaceReferencesWithoutInverse() throws {
-        guard let model = ImportSession.coordinator(of: context)?.managedObjectModel else { return }
+    /// A relationship without an inverse, and the objects that refer to duplicates by it.
+    private typealias Reference = (relationship: NSRelationshipDescription, owners: [NSManagedObject])
+
+    /// The references to duplicates in relationships without an inverse. Cost: one fetch for each such relationship and ten thousand
+    /// duplicates.
+    private func referencesWithoutInverse() throws -> [Reference] {
+        guard let model = ImportSession.coordinator(of: context)?.managedObjectModel else { return [] }
+        let duplicates = groups.flatMap(\.duplicates)
+        var references: [Reference] = []
+        for entity in model.sortedEntities {
+            for property in entity.ownProperties {
+                guard let relationship = property as? NSRelationshipDescription,
+                    relationship.inverseRelationship == nil, let destination = relationship.destinationEntity
+                else { continue }
+                let destinations = duplicates.filter { $0.entity.isKindOf(entity: destination) }
+                // The survivors are among the owners, because they get the references of their duplicates.
+                var owners = Set(groups.map(\.survivor).filter { $0.entity.isKindOf(entity: entity) })
+                for start in stride(from: 0, to: destinations.count, by: Self.fetchSize) {
+                    let batch = Array(destinations[start..<min(start + Self.fetchSize, destinations.count)])
+                    let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
+                    let format = relationship.isToMany ? "ANY %K IN %@" : "%K IN %@"
+                    request.predicate = NSPredicate(format: format, argumentArray: [relationship.name, batch])
+                    owners.formUnion(try context.fetch(request))
+                }
+                if !destinations.isEmpty { references.append((relationship, owners.sortedByName(of: \.objectID))) }
+            }
+        }
+        return references
+    }
+
+    private func replace(_ references: [Reference]) {
         var survivors: [ObjectIdentifier: NSManagedObject] = [:]
         for group in groups {
             for duplicate in group.duplicates { survivors[ObjectIdentifier(duplicate)] = group.survivor }
@@ -134,23 +162,8 @@ public final class DeduplicationPlan {
             while let survivor = survivors[ObjectIdentifier(object)] { object = survivor }
             return object
         }
-        let duplicates = groups.flatMap(\.duplicates)
-        for entity in model.sortedEntities {
-            for property in entity.ownProperties {
-                guard let relationship = property as? NSRelationshipDescription,
-                    relationship.inverseRelationship == nil, let destination = relationship.destinationEntity
-                else { continue }
-                let destinations = duplicates.filter { $0.entity.isKindOf(entity: destination) }
-                for start in stride(from: 0, to: destinations.count, by: Self.fetchSize) {
-                    let batch = Array(destinations[start..<min(start + Self.fetchSize, destinations.count)])
-                    let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
-                    let format = relationship.isToMany ? "ANY %K IN %@" : "%K IN %@"
-                    request.predicate = NSPredicate(format: format, argumentArray: [relationship.name, batch])
-                    for owner in try context.fetch(request) {
-                        Self.replaceMembers(of: owner, relationship, by: survivor)
-                    }
-                }
-            }
+        for (relationship, owners) in references {
+            for owner in owners { Self.replaceMembers(of: owner, relationship, by: survivor) }
         }
     }
 
@@ -169,16 +182,18 @@ public final class DeduplicationPlan {
             return survivor !== member && survivor === owned ? nil : survivor
         }
         if !relationship.isToMany {
-            owner.setValue((owner.value(forKey: name) as? NSManagedObject).flatMap(replacement), forKey: name)
+            guard let member = owner.value(forKey: name) as? NSManagedObject else { return }
+            let replaced = replacement(member)
+            if replaced !== member { owner.setValue(replaced, forKey: name) }
         } else if relationship.isOrdered, let members = owner.value(forKey: name) as? NSOrderedSet {
             let replaced = NSMutableOrderedSet()
             for case let member as NSManagedObject in members {
                 if let member = replacement(member) { replaced.add(member) }
             }
-            owner.setValue(replaced, forKey: name)
+            if !replaced.isEqual(to: members) { owner.setValue(replaced, forKey: name) }
         } else if let members = owner.value(forKey: name) as? NSSet {
-            let replaced = members.allObjects.compactMap { ($0 as? NSManagedObject).flatMap(replacement) }
-            owner.setValue(NSSet(array: replaced), forKey: name)
+            let replaced = NSSet(array: members.allObjects.compactMap { ($0 as? NSManagedObject).flatMap(replacement) })
+            if !replaced.isEqual(members) { owner.setValue(replaced, forKey: name) }
         }
     }
 }
